@@ -1,0 +1,227 @@
+package record
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Schema names the form of a Result; a reader refuses any other.
+const Schema = "stormtest.result/v1"
+
+// A Result is everything one invocation measured: one Run for each strategy, in the
+// order they ran. It is what JSON files hold and every report is rendered from.
+//
+// Lengths of time are integers in ns. A figure without a value is nil (null in JSON),
+// never 0, NaN or -1.
+type Result struct {
+	Schema         string          `json:"schema"`
+	Tool           Tool            `json:"tool"`
+	Plan           json.RawMessage `json:"plan"`
+	PlanHash       string          `json:"plan_hash"`
+	Seed           uint64          `json:"seed"`
+	StartedAt      time.Time       `json:"started_at"`
+	Interrupted    bool            `json:"interrupted"`
+	Valid          bool            `json:"valid"`
+	InvalidReasons []string        `json:"invalid_reasons"`
+	Runs           []Run           `json:"runs"`
+	Gates          []Gate          `json:"gates"`
+}
+
+// Tool says which build measured.
+type Tool struct {
+	Version string `json:"version"`
+}
+
+// A Gate is one condition of the plan with what it found. Value is nil where the figure
+// has none, and such a gate is never OK.
+type Gate struct {
+	Gate   string   `json:"gate"`
+	Value  *float64 `json:"value"`
+	OK     bool     `json:"ok"`
+	Reason string   `json:"reason"`
+}
+
+// A Run is what one strategy did to the target.
+type Run struct {
+	Strategy           string        `json:"strategy"`
+	Engine             string        `json:"engine"`               // "real" or "virtual"
+	ArrivalsMeasuredAt string        `json:"arrivals_measured_at"` // "target" or "client"
+	Duration           time.Duration `json:"duration_ns"`
+	Bucket             time.Duration `json:"bucket_ns"`
+	CapacityPerSecond  *float64      `json:"capacity_per_second"` // nil where nobody knows it
+	Operations         Operations    `json:"operations"`
+	Attempts           Attempts      `json:"attempts"`
+	// Amplification is attempts sent for each operation started.
+	Amplification *float64 `json:"amplification"`
+	// Completion is the moment of the last operation's success; nil unless every started
+	// operation succeeded.
+	Completion *int64   `json:"completion_ns"`
+	Buckets    []Bucket `json:"buckets"`
+	Convoy     Convoy   `json:"convoy"`
+	Recovery   Recovery `json:"recovery"`
+
+	Latency          Distribution `json:"latency_ns"`           // of an answered attempt, from when it was due
+	OperationLatency Distribution `json:"operation_latency_ns"` // of a succeeded operation, sleeps included
+	Delay            Distribution `json:"delay_ns"`             // planned sleeps
+	AttemptAtSuccess Distribution `json:"attempt_at_success"`   // 1 is the first attempt
+	Elapsed          Distribution `json:"elapsed_ns"`           // of every ended operation, succeeded or not
+	Lateness         Distribution `json:"lateness_ns"`          // of a send against its due moment
+
+	DelayShares DelayShares `json:"delay_shares"`
+	Generator   Generator   `json:"generator"`
+	Hints       Hints       `json:"retry_after"`
+	Books       Books       `json:"books"`
+	Notes       []string    `json:"notes"`
+}
+
+// Operations counts what the clients wanted done:
+// Started = Succeeded + the sum of GaveUp + Unfinished.
+// Unstarted counts operations of an open loop that were due while no client was idle.
+type Operations struct {
+	Started    int64            `json:"started"`
+	Succeeded  int64            `json:"succeeded"`
+	GaveUp     map[string]int64 `json:"gave_up"` // by retry.Reason
+	Unfinished int64            `json:"unfinished"`
+	Unstarted  *int64           `json:"unstarted,omitempty"` // nil in a closed loop
+}
+
+// Attempts counts requests: Sent = First + Retries = the sum of ByOutcome + InFlightAtEnd.
+type Attempts struct {
+	Sent          int64            `json:"sent"`
+	First         int64            `json:"first"`
+	Retries       int64            `json:"retries"`
+	ByOutcome     map[string]int64 `json:"by_outcome"` // status number, or retry.Kind
+	InFlightAtEnd int64            `json:"in_flight_at_end"`
+}
+
+// A Bucket is one half-open interval [At, At+width) of the run.
+//
+// Arrivals, First, Retries and Rejected count attempts by the moment they arrived; Served
+// and Wasted count work by the moment the target finished it.
+type Bucket struct {
+	At       time.Duration `json:"at_ns"`
+	Arrivals int64         `json:"arrivals"`
+	First    int64         `json:"first"`
+	Retries  int64         `json:"retries"`
+	Served   int64         `json:"served"`   // finished by the target, Wasted included
+	Wasted   int64         `json:"wasted"`   // of Served: the client had gone
+	Rejected int64         `json:"rejected"` // answered over capacity or by the outage
+	// ByAttempt counts arrivals by retry index 0, 1, 2, ... 7 and, last, all beyond.
+	// Index 0 is the first attempt.
+	ByAttempt []int64 `json:"by_attempt"`
+	// RSI is retry_synchronisation_index over this bucket's retries; nil under 5 of them.
+	RSI *float64 `json:"retry_synchronisation_index"`
+	// OffsetP50 and its like are quantiles of the arrivals' offsets inside the bucket.
+	OffsetP50 *int64 `json:"offset_p50_ns"`
+	OffsetP99 *int64 `json:"offset_p99_ns"`
+}
+
+// Convoy holds the measures of synchronisation. ConvoyIndex, RSI, WindowPeakOverCapacity
+// and Verdict speak of the retries inside [WindowFrom, WindowTo); the rest of the whole run.
+type Convoy struct {
+	WindowFrom     time.Duration `json:"window_from_ns"`
+	WindowTo       time.Duration `json:"window_to_ns"`
+	WindowArrivals int64         `json:"window_arrivals"`
+	// WindowPeakOverCapacity is the fullest aligned bucket of retries in the window over capacity*width.
+	WindowPeakOverCapacity *float64 `json:"window_peak_over_capacity"`
+	Insufficient           bool     `json:"insufficient"` // under 100 arrivals or under 1 s: ConvoyIndex is nil
+
+	ConvoyIndex *float64 `json:"convoy_index"`
+	RSI         *float64 `json:"retry_synchronisation_index"`
+	// PostOutageIndex is the convoy index of the retries after the last outage ended; nil without one or with too few.
+	PostOutageIndex *float64 `json:"post_outage_convoy_index"`
+
+	PeakArrivals        int64    `json:"peak_arrivals"`         // fullest bucket, first attempts included
+	PeakSlidingArrivals int64    `json:"peak_sliding_arrivals"` // fullest interval of one bucket's width, wherever it starts
+	PeakOverCapacity    *float64 `json:"peak_over_capacity"`
+	PeakOverMean        *float64 `json:"peak_over_mean"`
+	Dispersion          *float64 `json:"dispersion"`  // Fano factor of the window's retry counts; 1 is Poisson
+	Periodicity         *float64 `json:"periodicity"` // autocorrelation of bucket counts at lag = the cap
+	Waves               int      `json:"waves"`       // maximal runs of buckets above capacity
+	WavePeaks           []int64  `json:"wave_peaks"`  // of the first 32 waves
+	HalfLifeWaves       *float64 `json:"half_life_waves"`
+
+	Verdict Verdict  `json:"verdict"`
+	Flags   []string `json:"flags"`
+}
+
+// A Verdict is one word of domain 5.4's matrix.
+type Verdict string
+
+// The four verdicts.
+const (
+	VerdictConvoy   Verdict = "CONVOY"
+	VerdictClumped  Verdict = "CLUMPED"
+	VerdictOverload Verdict = "OVERLOAD"
+	VerdictClear    Verdict = "CLEAR"
+)
+
+// The flags that stand beside a verdict.
+const (
+	FlagPeriodic   = "PERIODIC"
+	FlagSharedSeed = "SHARED-SEED"
+	FlagMetastable = "METASTABLE"
+)
+
+// Recovery says whether goodput came back after the last outage (domain 4.4). Every field
+// but Watched is nil where the run had no outage or no healthy phase before it.
+type Recovery struct {
+	GoodputBefore *float64       `json:"goodput_before_per_second"`
+	GoodputLast   *float64       `json:"goodput_last_per_second"` // mean over the last 5 s
+	RecoveredAt   *time.Duration `json:"recovered_after_ns"`      // since the outage ended; nil: not within Watched
+	Watched       time.Duration  `json:"watched_ns"`
+}
+
+// A Distribution summarises one histogram. Count, Min, Mean and Max are exact; percentiles
+// carry 3 significant digits. Every figure is nil when Count is 0. Clamped counts values
+// beyond the histogram's range (their percentiles are understated, Max is not) and Faults
+// counts negative ones, which are recorded nowhere else.
+type Distribution struct {
+	Count   int64    `json:"count"`
+	Min     *int64   `json:"min"`
+	Mean    *float64 `json:"mean"`
+	P50     *int64   `json:"p50"`
+	P90     *int64   `json:"p90"`
+	P99     *int64   `json:"p99"`
+	P999    *int64   `json:"p999"`
+	Max     *int64   `json:"max"`
+	Clamped int64    `json:"clamped,omitempty"`
+	Faults  int64    `json:"faults,omitempty"`
+}
+
+// DelayShares is the mass of planned delays on single points (domain 5.7).
+type DelayShares struct {
+	AtCap   *float64 `json:"at_cap"`   // exactly the cap
+	AtFloor *float64 `json:"at_floor"` // exactly the strategy's floor
+	// FirstMode is the largest share of first-retry delays in one histogram bin.
+	FirstMode *float64 `json:"first_retry_mode"`
+}
+
+// Generator is the health of the measuring side.
+type Generator struct {
+	// StartSpread is p99-p1 of the arrivals of the first wave; nil with a ramp or a rate.
+	StartSpread *int64 `json:"start_spread_ns"`
+	Connections int64  `json:"connections"` // opened over the whole run
+	KeptUp      bool   `json:"kept_up"`
+	// LatenessOutsideFirstWave leaves out the sends of the first bucket.
+	LatenessRest Distribution `json:"lateness_rest_ns"`
+	TimerSource  string       `json:"timer_source"`
+}
+
+// Hints counts the Retry-After headers that answers carried.
+type Hints struct {
+	Seen    int64 `json:"seen"`
+	Obeyed  int64 `json:"obeyed"`  // waits set by the server's floor
+	Invalid int64 `json:"invalid"` // not RFC 9110's grammar, so treated as absent
+	Early   int64 `json:"early"`   // retries sent before an obeyed floor; always 0 unless something is broken
+}
+
+// Books shows that nothing was lost: AttemptsSent = Arrivals + the sum of Lost.
+type Books struct {
+	AttemptsSent int64            `json:"attempts_sent"`
+	Arrivals     int64            `json:"arrivals"`
+	Lost         map[string]int64 `json:"lost"`
+	Balanced     bool             `json:"balanced"`
+	// Faults names each equation that does not hold, in words.
+	Faults []string `json:"faults,omitempty"`
+}
