@@ -137,7 +137,7 @@ type Convoy struct {
 	PeakOverMean        *float64 `json:"peak_over_mean"`
 	Dispersion          *float64 `json:"dispersion"`  // Fano factor of the window's retry counts; 1 is Poisson
 	Periodicity         *float64 `json:"periodicity"` // autocorrelation of bucket counts at lag = the cap
-	Waves               int      `json:"waves"`       // maximal runs of buckets above capacity
+	Waves               *int64   `json:"waves"`       // maximal runs of buckets above capacity; nil without a known capacity
 	WavePeaks           []int64  `json:"wave_peaks"`  // of the first 32 waves
 	HalfLifeWaves       *float64 `json:"half_life_waves"`
 

@@ -1,0 +1,150 @@
+package record
+
+import (
+	"fmt"
+	"math"
+	"time"
+)
+
+// Defaults that a zero in a [Config] stands for.
+const (
+	BucketDefault        = 100 * time.Millisecond
+	ShardsDefault        = 4
+	RecoveryWatchDefault = 120 * time.Second
+)
+
+// A Config says what a Recorder is to expect and over which windows the measures are taken.
+// The zero value records into buckets of 100 ms with no known capacity, window or outage.
+//
+// All moments are since t0 and all windows are half-open. Not modified after New.
+type Config struct {
+	// Bucket is the width of a bucket; 0 means BucketDefault.
+	Bucket time.Duration
+	// Duration is the planned length of the run. It sizes the storage; End.At says how long
+	// the run really was. 0 is unknown.
+	Duration time.Duration
+	// CapacityPerSecond is what the target can serve; nil where nobody knows it, and 0 is a
+	// real capacity: a target that serves nothing.
+	CapacityPerSecond *float64
+
+	// WindowFrom and WindowTo bound the window of the convoy index and of the verdict. They are
+	// clipped to the run and widened to whole cells (see CellWidth). 0, 0 is no window.
+	WindowFrom, WindowTo time.Duration
+	// OutageFrom and OutageTo bound the last outage; 0, 0 is none.
+	OutageFrom, OutageTo time.Duration
+	// OpenLoop says that operations start at a rate whatever the target does. Only then has
+	// recovery a meaning: a closed fleet runs out of work and falls quiet by itself.
+	OpenLoop bool
+	// RecoveryWatch is how long the target must be watched after the outage before a run without
+	// recovery is called METASTABLE; 0 means RecoveryWatchDefault.
+	RecoveryWatch time.Duration
+
+	// Period is the lag of the periodicity measure: the cap, or a constant delay. 0 is none.
+	Period time.Duration
+	// PeriodFrom and PeriodTo bound the traffic in which the period is looked for.
+	PeriodFrom, PeriodTo time.Duration
+
+	// Cap and Floor are the two delays whose exact share is counted; 0 counts nothing.
+	Cap, Floor time.Duration
+	// FirstDelayJittered says that the strategy draws the first retry's delay, so that one delay
+	// shared by most of the fleet betrays a shared seed.
+	FirstDelayJittered bool
+	// StartTogether says that every client starts at t0, so that the start spread is measured:
+	// false with a ramp or a rate.
+	StartTogether bool
+
+	// KindNames are the keys of by_outcome for KindKey(0), KindKey(1), ...; at most KindsMax.
+	KindNames []string
+	// ReasonNames are the keys of gave_up for Operation.Reason 0, 1, ...; at most NamesMax.
+	ReasonNames []string
+	// LostNames are the keys of lost for Lost(client, 0), Lost(client, 1), ...; at most NamesMax.
+	LostNames []string
+
+	// Shards is how many parts the client side has, each with its own lock and 2 MB of
+	// histograms; 0 means ShardsDefault. A single-threaded caller wants 1.
+	Shards int
+}
+
+// Validate returns every fault of c.
+func (c Config) Validate() []error {
+	var faults []error
+	add := func(format string, args ...any) {
+		faults = append(faults, fmt.Errorf("record: "+format, args...))
+	}
+	if c.Bucket < 0 || c.Bucket == 1 {
+		add("bucket = %v, want 2ns or more", c.Bucket)
+	}
+	if c.Duration < 0 {
+		add("duration = %v, want 0 or more", c.Duration)
+	}
+	if v := c.CapacityPerSecond; v != nil && (!(*v >= 0) || math.IsInf(*v, 0)) {
+		add("capacity = %v/s, want a finite number >= 0, or none", *v)
+	}
+	for _, w := range []struct {
+		name     string
+		from, to time.Duration
+	}{
+		{"window", c.WindowFrom, c.WindowTo},
+		{"outage", c.OutageFrom, c.OutageTo},
+		{"period window", c.PeriodFrom, c.PeriodTo},
+	} {
+		if w.from < 0 || w.to < w.from {
+			add("%s = %v..%v, want 0 <= from <= to", w.name, w.from, w.to)
+		}
+	}
+	for _, d := range []struct {
+		name  string
+		value time.Duration
+	}{{"recovery watch", c.RecoveryWatch}, {"period", c.Period}, {"cap", c.Cap}, {"floor", c.Floor}} {
+		if d.value < 0 {
+			add("%s = %v, want 0 or more", d.name, d.value)
+		}
+	}
+	if n := len(c.KindNames); n > KindsMax {
+		add("%d kind names, want at most %d", n, KindsMax)
+	}
+	if n := len(c.ReasonNames); n > NamesMax {
+		add("%d reason names, want at most %d", n, NamesMax)
+	}
+	if n := len(c.LostNames); n > NamesMax {
+		add("%d loss names, want at most %d", n, NamesMax)
+	}
+	if c.Shards < 0 || c.Shards > 1024 {
+		add("shards = %d, want 0..1024", c.Shards)
+	}
+	return faults
+}
+
+// withDefaults returns c with its zeros replaced.
+func (c Config) withDefaults() Config {
+	if c.Bucket == 0 {
+		c.Bucket = BucketDefault
+	}
+	if c.RecoveryWatch == 0 {
+		c.RecoveryWatch = RecoveryWatchDefault
+	}
+	if c.Shards == 0 {
+		c.Shards = ShardsDefault
+	}
+	return c
+}
+
+// An End is what only the engine knows when a run is over.
+type End struct {
+	// At is when the run ended: Duration, or earlier when every operation had ended.
+	At time.Duration
+	// InFlight counts attempts that were sent and have no outcome.
+	InFlight int64
+	// Unfinished counts operations that were started and have not ended.
+	Unfinished int64
+	// Unstarted counts operations of an open loop that were due while no client was idle. It is
+	// reported only where Config.OpenLoop is set.
+	Unstarted int64
+
+	Strategy           string
+	Engine             string // "real" or "virtual"
+	ArrivalsMeasuredAt string // "target" or "client"
+	Connections        int64
+	TimerSource        string
+	Notes              []string
+}

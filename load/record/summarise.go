@@ -1,0 +1,3 @@
+package record
+
+func summarise(*Recorder, End) Run { return Run{} }
