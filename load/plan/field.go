@@ -1,0 +1,273 @@
+package plan
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A Group is a part of a plan, in the order of the help and of a scenario file.
+type Group string
+
+// The groups.
+const (
+	Fleet  Group = "fleet"
+	Policy Group = "policy"
+	Target Group = "target"
+	Record Group = "record"
+	Gates  Group = "gates"
+)
+
+// Title says in one line what the group's fields are about.
+func (g Group) Title() string {
+	switch g {
+	case Fleet:
+		return "Fleet: the clients, their strategies and how long they run"
+	case Policy:
+		return "Policy: what one client does after a failure"
+	case Target:
+		return "Target: the service that fails"
+	case Record:
+		return "Record: what is written down"
+	case Gates:
+		return "Gates: what must hold for the run to pass"
+	}
+	return string(g)
+}
+
+// A Field is one row of the table: one flag, one environment variable and one key of a
+// scenario file, all of one name.
+type Field struct {
+	Name      string // of the flag and the key
+	Shorthand string // one letter, or empty
+	Group     Group
+	Usage     string // one sentence for the help, without the default
+	value     scalar // nil for a repeatable field
+	list      *list  // nil for the others
+}
+
+// Fields returns the table in the order of the help. The slice is the caller's.
+func Fields() []Field { return slices.Clone(table) }
+
+// FieldNamed returns the row of a name.
+func FieldNamed(name string) (Field, bool) {
+	for i := range table {
+		if table[i].Name == name {
+			return table[i], true
+		}
+	}
+	return Field{}, false
+}
+
+// Repeatable reports whether the field holds a list: its flag may be given many times.
+func (f Field) Repeatable() bool { return f.list != nil }
+
+// Type is the word for the field's value in a help text: count, duration, rate, share,
+// number, bool, seed, method, the choices joined by |, or a form in capital letters.
+func (f Field) Type() string {
+	if f.list != nil {
+		return f.list.form
+	}
+	return f.value.word()
+}
+
+// Choices lists the only words that the field takes, or for strategy the words that its
+// list is made of; nil where it takes other texts.
+func (f Field) Choices() []string {
+	if f.list != nil {
+		return nil
+	}
+	return slices.Clone(f.value.choices())
+}
+
+// Env is the name of the field's environment variable, STORMTEST_MAX_RETRIES for
+// max-retries.
+func (f Field) Env() string {
+	return EnvPrefix + strings.ToUpper(strings.ReplaceAll(f.Name, "-", "_"))
+}
+
+// Default is the canonical text of the field in [Default]; "none" for an empty list.
+func (f Field) Default() string {
+	p := Default()
+	return strings.Join(f.texts(&p), "; ")
+}
+
+// Get returns the canonical texts of the field in p: exactly one, or for a repeatable
+// field one for each element. Set takes them back to the same value.
+func (f Field) Get(p *Plan) []string {
+	if f.list != nil {
+		return f.list.write(p)
+	}
+	return []string{f.value.write(p)}
+}
+
+// texts is Get, with an empty list written as the word for it.
+func (f Field) texts(p *Plan) []string {
+	if texts := f.Get(p); len(texts) > 0 {
+		return texts
+	}
+	return []string{listNone}
+}
+
+// Set gives the field in p the value of texts, one for a scalar field; a repeatable one
+// takes any number, and "none" alone is no element. A *FieldError, or several joined,
+// names every text that the field does not take, and p keeps its value then.
+func (f Field) Set(p *Plan, texts ...string) error {
+	if f.list != nil {
+		return f.list.read(p, f.Name, texts)
+	}
+	if len(texts) != 1 {
+		return &FieldError{Field: f.Name, Got: strings.Join(texts, " "), Want: "one value"}
+	}
+	if want := f.value.read(p, texts[0]); want != "" {
+		return &FieldError{Field: f.Name, Got: texts[0], Want: want}
+	}
+	return nil
+}
+
+// list reads and writes a field of many texts.
+type list struct {
+	at    func(*Plan) *[]string
+	form  string // of one element
+	check func(text string) (canonical, want string)
+}
+
+const (
+	listNone = "none" // alone: no element
+	listMost = 100    // elements
+)
+
+func (l *list) read(p *Plan, name string, texts []string) error {
+	if len(texts) > listMost {
+		return &FieldError{Field: name, Got: "a list of " + itoa(len(texts)), Want: "at most " + itoa(listMost) + " of them"}
+	}
+	if len(texts) == 1 && texts[0] == listNone {
+		texts = nil
+	}
+	var faults []error
+	var elements []string
+	for _, text := range texts {
+		canonical, want := l.check(text)
+		if want != "" {
+			faults = append(faults, &FieldError{Field: name, Got: text, Want: want})
+		}
+		elements = append(elements, canonical)
+	}
+	if len(faults) > 0 {
+		return errors.Join(faults...)
+	}
+	*l.at(p) = elements
+	return nil
+}
+
+func (l *list) write(p *Plan) []string { return slices.Clone(*l.at(p)) }
+
+// The bounds that several fields share.
+const (
+	clientsMost    = 1_000_000
+	operationsMost = 1_000_000_000
+	retriesMost    = 1_000_000
+	workersMost    = 1_000_000
+	queueMost      = 10_000_000
+	perSecondMost  = 1_000_000_000
+	perSecondLeast = 1.0 / 3600 // 1/h
+	ratePerSecMost = 10_000_000
+)
+
+// table has one row a flag, in the order of the help.
+var table = []Field{
+	{Name: "clients", Shorthand: "c", Group: Fleet, Usage: "Clients of the fleet",
+		value: count[int]{at: func(p *Plan) *int { return &p.Clients }, lo: 1, hi: clientsMost}},
+	{Name: "strategy", Shorthand: "s", Group: Fleet, Usage: "Delay strategies, each a run of its own: one, a comma list, or all (" + strings.Join(allStrategies, ", ") + ")",
+		value: strategies{}},
+	{Name: "base", Group: Fleet, Usage: "Base delay: the first ceiling, before jitter",
+		value: duration{at: func(p *Plan) *time.Duration { return &p.Base }, lo: 1, hi: day}},
+	{Name: "cap", Group: Fleet, Usage: "Longest delay; how it is applied is cap-mode's to say",
+		value: duration{at: func(p *Plan) *time.Duration { return &p.Cap }, lo: 1, hi: day}},
+	{Name: "multiplier", Group: Fleet, Usage: "Growth of the ceiling from one retry to the next",
+		value: number{at: func(p *Plan) *float64 { return &p.Multiplier }, lo: 1, hi: 1000}},
+	{Name: "first-exponent", Group: Fleet, Usage: "Exponent of the first retry's ceiling: 0 is base, 1 is base x multiplier",
+		value: count[int]{at: func(p *Plan) *int { return &p.FirstExponent }, lo: 0, hi: 1}},
+	{Name: "cap-mode", Group: Fleet, Usage: "How the cap meets the jitter: cap then jitter, jitter then cap, exactly the cap, or a cap drawn for each delay",
+		value: choice{at: func(p *Plan) *string { return &p.CapMode }, words: []string{"ceiling", "clamp", "fixed", "random-cap"}}},
+	{Name: "cap-jitter", Group: Fleet, Usage: "With cap-mode random-cap: how far below the cap a drawn cap may lie",
+		value: share{at: func(p *Plan) *float64 { return &p.CapJitterShare }}},
+	{Name: "noise", Group: Fleet, Usage: "Half width of the noise of strategy fixed, whole width of fixed-up",
+		value: duration{at: func(p *Plan) *time.Duration { return &p.Noise }, lo: 1, hi: day}},
+	{Name: "spread", Group: Fleet, Usage: "Share of the delay by which strategies proportional and additive vary it",
+		value: share{at: func(p *Plan) *float64 { return &p.SpreadShare }}},
+	{Name: "floor", Group: Fleet, Usage: "Least delay of strategies full-floor and full-clamp; auto is half of base",
+		value: duration{at: func(p *Plan) *time.Duration { return &p.Floor }, lo: 1, hi: day, specials: []special{{"auto", 0}}}},
+	{Name: "shared-seed", Group: Fleet, Usage: "Give every client the same stream of chance, the fault of a fleet that seeds alike",
+		value: flag{at: func(p *Plan) *bool { return &p.SharedSeed }}},
+	{Name: "operations", Shorthand: "n", Group: Fleet, Usage: "Operations of the whole fleet, shared out with the remainder; auto is one a client or, with a rate, rate x duration",
+		value: count[int64]{at: func(p *Plan) *int64 { return &p.Operations }, lo: 1, hi: operationsMost, special: "auto"}},
+	{Name: "rate", Group: Fleet, Usage: "Operations started per second by the whole fleet, whatever the target does; off starts every client at t0",
+		value: rate{at: func(p *Plan) *float64 { return &p.RatePerSecond }, lo: perSecondLeast, hi: ratePerSecMost, zero: "off"}},
+	{Name: "arrivals", Group: Fleet, Usage: "Spacing of the operations of a rate",
+		value: choice{at: func(p *Plan) *string { return &p.Arrivals }, words: []string{ArrivalsEven, ArrivalsPoisson}}},
+	{Name: "ramp", Group: Fleet, Usage: "Time over which the clients' first attempts are spread",
+		value: duration{at: func(p *Plan) *time.Duration { return &p.Ramp }, lo: 0, hi: day}},
+	{Name: "duration", Shorthand: "d", Group: Fleet, Usage: "End of the run; what is still waiting then is unfinished",
+		value: duration{at: func(p *Plan) *time.Duration { return &p.Duration }, lo: time.Millisecond, hi: day}},
+	{Name: "seed", Group: Fleet, Usage: "Seed of all chance in the run; random takes one from the operating system and prints it",
+		value: seed{at: func(p *Plan) *Seed { return &p.Seed }}},
+
+	{Name: "timeout", Group: Policy, Usage: "Longest time of one attempt",
+		value: duration{at: func(p *Plan) *time.Duration { return &p.Timeout }, lo: 1, hi: day}},
+	{Name: "max-retries", Group: Policy, Usage: "Retries after the first attempt; 0 is none",
+		value: count[int]{at: func(p *Plan) *int { return &p.MaxRetries }, lo: 0, hi: retriesMost, special: unlimited, means: Unlimited}},
+	{Name: "max-elapsed", Group: Policy, Usage: "Longest time of one operation; a retry that would start at or after it is refused before the sleep",
+		value: duration{at: func(p *Plan) *time.Duration { return &p.MaxElapsed }, lo: 1, hi: day, specials: []special{{unlimited, 0}}}},
+	{Name: "retry-after", Group: Policy, Usage: "What a client does with the target's Retry-After: a floor under the delay, or nothing",
+		value: choice{at: func(p *Plan) *string { return &p.RetryAfter }, words: []string{RetryAfterHonour, RetryAfterIgnore}}},
+	{Name: "retry-after-jitter", Group: Policy, Usage: "Jitter added after Retry-After: the strategy's own draw, or a width",
+		value: duration{at: func(p *Plan) *time.Duration { return &p.RetryAfterJitter }, lo: 0, hi: day, specials: []special{{"strategy", ByStrategy}}}},
+	{Name: "retry-on", Group: Policy, Usage: "What is retried: connect, timeout, reset, malformed, statuses and classes such as 5xx, in a comma list",
+		value: custom{at: func(p *Plan) *string { return &p.RetryOn }, kind: "list", check: checkRetryOn}},
+	{Name: "method", Shorthand: "m", Group: Policy, Usage: "HTTP method of an operation",
+		value: method{at: func(p *Plan) *string { return &p.Method }}},
+	{Name: "retry-non-idempotent", Group: Policy, Usage: "Retry a POST or PATCH without an idempotency key after the target may have done the work",
+		value: flag{at: func(p *Plan) *bool { return &p.RetryNonIdempotent }}},
+	{Name: "idempotency-key", Group: Policy, Usage: "Send one Idempotency-Key with every attempt of an operation",
+		value: flag{at: func(p *Plan) *bool { return &p.IdempotencyKey }}},
+
+	{Name: "capacity", Group: Target, Usage: "What the target can serve; 0 serves nothing",
+		value: rate{at: func(p *Plan) *float64 { return &p.CapacityPerSecond }, lo: perSecondLeast, hi: perSecondMost, zero: "0"}},
+	{Name: "workers", Group: Target, Usage: "Requests served at once; service time is workers / capacity",
+		value: count[int]{at: func(p *Plan) *int { return &p.Workers }, lo: 1, hi: workersMost}},
+	{Name: "queue", Group: Target, Usage: "Requests that may wait for a worker; the next one is refused",
+		value: count[int]{at: func(p *Plan) *int { return &p.Queue }, lo: 0, hi: queueMost}},
+	{Name: "model", Group: Target, Usage: "How capacity is enforced: workers and a queue, or a token bucket that answers at once",
+		value: choice{at: func(p *Plan) *string { return &p.Model }, words: []string{ModelSlots, ModelTokenBucket}}},
+	{Name: "burst", Group: Target, Usage: "With model token-bucket: tokens that the bucket holds",
+		value: count[int]{at: func(p *Plan) *int { return &p.Burst }, lo: 1, hi: queueMost}},
+	{Name: "service", Group: Target, Usage: "Service times: all alike, or exponential with the same mean",
+		value: choice{at: func(p *Plan) *string { return &p.Service }, words: []string{ServiceFixed, ServiceExp}}},
+	{Name: "status", Group: Target, Usage: "Answer when over capacity and in an outage of mode status",
+		value: count[int]{at: func(p *Plan) *int { return &p.Status }, lo: 400, hi: 599}},
+	{Name: "send-retry-after", Group: Target, Usage: "Retry-After in the target's refusals: none, whole seconds, or auto from the backlog",
+		value: duration{at: func(p *Plan) *time.Duration { return &p.SendRetryAfter }, lo: time.Second, hi: day, step: time.Second,
+			specials: []special{{"none", 0}, {"auto", AutoRetryAfter}}}},
+	{Name: "abandoned", Group: Target, Usage: "Work whose client has timed out: go on with it, as most services do, or drop it",
+		value: choice{at: func(p *Plan) *string { return &p.Abandoned }, words: []string{AbandonedProcess, AbandonedCancel}}},
+	{Name: "outage", Group: Target, Usage: "Window in which the target fails; MODE is status, hang, reset, refuse, slow:N or capacity:P%",
+		list: &list{at: func(p *Plan) *[]string { return &p.Outages }, form: "FROM..TO[=MODE]", check: checkOutage}},
+
+	{Name: "bucket", Group: Record, Usage: "Width of the buckets in which arrivals are counted",
+		value: duration{at: func(p *Plan) *time.Duration { return &p.Bucket }, lo: time.Millisecond, hi: 10 * time.Second}},
+
+	{Name: "gate", Group: Gates, Usage: "Condition that the result must meet, with units; no data fails it",
+		list: &list{at: func(p *Plan) *[]string { return &p.Gates }, form: "METRIC OP VALUE", check: checkGate}},
+}
+
+const unlimited = "unlimited"
+
+// checkGate takes any line: report/check knows the syntax.
+func checkGate(text string) (canonical, want string) {
+	if !isLine(text) || text == listNone {
+		return "", "one line, METRIC OP VALUE, such as 'amplification < 3'"
+	}
+	return text, ""
+}

@@ -1,0 +1,150 @@
+// Package plan says what a run is asked to do: one flat struct, one field a flag, one
+// scenario file of the same names.
+//
+// Flags, STORMTEST_* environment variables and scenario files all reach a [Plan] through
+// [Field.Set], so one text means one value, and gives one error, wherever it was written.
+// [Resolve] puts the sources in their order of precedence; [Plan.YAML] prints a plan as a
+// scenario file that reads back as the same plan.
+//
+// The package reads no clock, file or environment: the caller passes bytes and texts.
+package plan
+
+import (
+	"time"
+)
+
+// Words for values that no number can say.
+const (
+	// Unlimited is the MaxRetries of a policy that stops only for another reason.
+	Unlimited = -1
+	// ByStrategy is the RetryAfterJitter that adds the strategy's own draw to a hint.
+	ByStrategy time.Duration = -1
+	// AutoRetryAfter is the SendRetryAfter that the target works out from its backlog.
+	AutoRetryAfter time.Duration = -1
+)
+
+// The words of Plan.Arrivals.
+const (
+	ArrivalsEven    = "even"
+	ArrivalsPoisson = "poisson"
+)
+
+// The words of Plan.RetryAfter, Plan.Model, Plan.Service and Plan.Abandoned.
+const (
+	RetryAfterHonour = "honour"
+	RetryAfterIgnore = "ignore"
+
+	ModelSlots       = "slots"
+	ModelTokenBucket = "token-bucket"
+
+	ServiceFixed = "fixed"
+	ServiceExp   = "exp"
+
+	AbandonedProcess = "process"
+	AbandonedCancel  = "cancel"
+)
+
+// A Plan is everything a run is asked to do. Each field is one flag, and the comment names
+// it where the names differ; [Fields] is the table of them, with ranges.
+//
+// Start from [Default]: the zero Plan is not a plan. A Plan is plain data; copies share
+// the three slices, so treat those as read-only.
+type Plan struct {
+	// The fleet.
+
+	Clients    int      // 1..1000000
+	Strategies []string // strategy: names of backoff.Table, each a run of its own, in order
+	Base, Cap  time.Duration
+	Multiplier float64 // at least 1
+	// FirstExponent is the exponent of the first retry's ceiling, 0 or 1.
+	FirstExponent  int
+	CapMode        string        // a word of backoff.CapMode
+	CapJitterShare float64       // cap-jitter: of cap mode random-cap, in (0, 1]
+	Noise          time.Duration // of strategies fixed and fixed-up
+	SpreadShare    float64       // spread: of strategies proportional and additive, in (0, 1]
+	Floor          time.Duration // of strategies full-floor and full-clamp; 0 is half of Base
+	SharedSeed     bool          // every client draws the same delays: a fault to be studied
+	// Operations is the total over the fleet; 0 is one a client or, with a rate, rate x duration.
+	// See [Plan.OperationsTotal].
+	Operations    int64
+	RatePerSecond float64 // rate: of the open loop, whole fleet; 0 is a closed loop
+	Arrivals      string  // even or poisson, with a rate
+	Ramp          time.Duration
+	Duration      time.Duration
+	Seed          Seed
+
+	// The policy.
+
+	Timeout            time.Duration // of one attempt
+	MaxRetries         int           // after the first attempt; Unlimited, or 0..1000000
+	MaxElapsed         time.Duration // of one operation; 0 is no limit
+	RetryAfter         string        // honour or ignore
+	RetryAfterJitter   time.Duration // ByStrategy, or a width of its own
+	RetryOn            string        // a canonical text of retry.Set
+	Method             string        // HTTP method, upper case
+	RetryNonIdempotent bool
+	IdempotencyKey     bool // the fleet sends one stable key an operation
+
+	// The target.
+
+	CapacityPerSecond float64 // capacity; 0 serves nothing
+	Workers, Queue    int
+	Model             string        // slots or token-bucket
+	Burst             int           // of the token bucket
+	Service           string        // fixed or exp
+	Status            int           // the answer when over capacity, 400..599
+	SendRetryAfter    time.Duration // 0 is none; AutoRetryAfter; else whole seconds
+	Abandoned         string        // process or cancel
+	Outages           []string      // outage
+
+	// The record.
+
+	Bucket time.Duration
+
+	// The gates.
+
+	Gates []string // gate: 'metric op value', syntax checked by report/check
+}
+
+// A Seed is a run seed, or its absence: while Set is false the caller draws one from the
+// operating system, puts it here and prints it.
+type Seed struct {
+	Value uint64
+	Set   bool
+}
+
+// Default returns the plan of a run without flags, environment and file.
+func Default() Plan {
+	return Plan{
+		Clients:        2000,
+		Strategies:     []string{"full"},
+		Base:           100 * time.Millisecond,
+		Cap:            20 * time.Second,
+		Multiplier:     2,
+		CapMode:        "ceiling",
+		CapJitterShare: 0.2,
+		Noise:          50 * time.Millisecond,
+		SpreadShare:    0.2,
+		Arrivals:       ArrivalsEven,
+		Duration:       30 * time.Second,
+
+		Timeout:          5 * time.Second,
+		MaxRetries:       Unlimited,
+		MaxElapsed:       60 * time.Second,
+		RetryAfter:       RetryAfterHonour,
+		RetryAfterJitter: ByStrategy,
+		RetryOn:          "connect,timeout,408,429,502,503,504",
+		Method:           "GET",
+		IdempotencyKey:   true,
+
+		CapacityPerSecond: 1000,
+		Workers:           1,
+		Model:             ModelSlots,
+		Burst:             1,
+		Service:           ServiceFixed,
+		Status:            503,
+		Abandoned:         AbandonedProcess,
+
+		Bucket: 100 * time.Millisecond,
+	}
+}
