@@ -1,0 +1,333 @@
+package check_test
+
+import (
+	"errors"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"stormtest/load/record"
+	"stormtest/report/check"
+)
+
+func TestParse(t *testing.T) {
+	for _, tt := range []struct {
+		name, text string
+		want       check.Gate
+	}{
+		{"share", "success_share>=0.9", check.Gate{Metric: "success_share", Op: ">=", Value: 0.9}},
+		{"alias success_rate", "success_rate>=0.9", check.Gate{Metric: "success_share", Op: ">=", Value: 0.9}},
+		{"alias p99", "p99<1s", check.Gate{Metric: "latency_p99", Op: "<", Value: 1e9}},
+		{"alias sync_index", "sync_index<0.5", check.Gate{Metric: "retry_synchronisation_index", Op: "<", Value: 0.5}},
+		{"strategy", "full:convoy_index<0.25", check.Gate{Strategy: "full", Metric: "convoy_index", Op: "<", Value: 0.25}},
+		{"strategy with a dash", "fixed-up: waves <= 4", check.Gate{Strategy: "fixed-up", Metric: "waves", Op: "<=", Value: 4}},
+		{"blanks", "  delay_p999 \t>  1m30s ", check.Gate{Metric: "delay_p999", Op: ">", Value: 90e9}},
+		{"equal", "operations_unfinished == 0", check.Gate{Metric: "operations_unfinished", Op: "==", Value: 0}},
+		{"not equal", "waves!=0", check.Gate{Metric: "waves", Op: "!=", Value: 0}},
+		{"microseconds", "lateness_p50<250µs", check.Gate{Metric: "lateness_p50", Op: "<", Value: 250e3}},
+		{"negative ratio", "periodicity>-0.5", check.Gate{Metric: "periodicity", Op: ">", Value: -0.5}},
+		{"exponent", "attempts_sent<1.5e6", check.Gate{Metric: "attempts_sent", Op: "<", Value: 1.5e6}},
+		{"share 1", "wasted_share<=1", check.Gate{Metric: "wasted_share", Op: "<=", Value: 1}},
+		{"attempt", "attempt_at_success_mean<2.5", check.Gate{Metric: "attempt_at_success_mean", Op: "<", Value: 2.5}},
+		{"longest duration", "completion<9007199254740992ns", check.Gate{Metric: "completion", Op: "<", Value: 1 << 53}},
+		{"zero with a unit", "start_spread<=0s", check.Gate{Metric: "start_spread", Op: "<=", Value: 0}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			tt.want.Text = strings.TrimSpace(tt.text)
+			got, err := check.Parse(tt.text)
+			if err != nil || got != tt.want {
+				t.Errorf("Parse(%q) = %+v, %v, want %+v", tt.text, got, err, tt.want)
+			}
+		})
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	for _, tt := range []struct {
+		name, text string
+		want       []string // parts of the message
+	}{
+		{"empty", "", []string{"no comparison"}},
+		{"no comparison", "convoy_index", []string{`gate "convoy_index"`, "no comparison"}},
+		{"operator =<", "p99=<1s", []string{`operator "=<", want one of`}},
+		{"operator =", "p99=1s", []string{`operator "="`}},
+		{"operator <<", "p99<<1s", []string{`operator "<<"`}},
+		{"no metric", "<1", []string{"no metric"}},
+		{"no value", "p99<", []string{"no value"}},
+		{"unknown metric", "no_such_metric<1", []string{`unknown metric "no_such_metric"`}},
+		{"near metric", "convoy_indx<1", []string{"did you mean convoy_index?"}},
+		{"family", "latency<1s", []string{"did you mean", "latency_p50"}},
+		{"upper case", "P99<1s", []string{"did you mean p99"}},
+		{"no unit", "p99<1", []string{"latency_p99 needs a unit, as in 1ms or 1s"}},
+		{"zero without unit", "p99<0", []string{"needs a unit"}},
+		{"bad unit", "p99<1sec", []string{`"1sec"`, "want a duration"}},
+		{"negative duration", "p99<-1s", []string{"want 0s or more"}},
+		{"duration past exactness", "p99<9007199254740993ns", []string{"want at most"}},
+		{"duration overflow", "p99<9223372036854775807s", []string{"want a duration"}},
+		{"percent", "success_rate>=90%", []string{"no percent", "write 0.9 for 90%"}},
+		{"percent of a count", "waves<5%", []string{"without a unit"}},
+		{"share above 1", "success_share>=90", []string{"want a share in 0..1"}},
+		{"share below 0", "wasted_share>=-0.1", []string{"want a share in 0..1"}},
+		{"negative count", "waves<-1", []string{"want 0 or more"}},
+		{"unit on a ratio", "amplification<4x", []string{`"4x"`, "without a unit"}},
+		{"thousands separator", "attempts_sent<1,000", []string{`"1,000"`}},
+		{"not a number", "convoy_index<NaN", []string{`"NaN"`}},
+		{"infinity", "convoy_index<Inf", []string{`"Inf"`}},
+		{"hexadecimal", "convoy_index<0x1p-2", []string{`"0x1p-2"`}},
+		{"overflow", "amplification<1e999", []string{`"1e999"`}},
+		{"two gates", "waves<1 waves<2", []string{`"1 waves<2"`}},
+		{"bad strategy", "Full!:waves<1", []string{"operator"}},
+		{"empty strategy", ":waves<1", []string{`strategy "" is not a name`}},
+		{"every fault at once", "X:convoy_indx =< ", []string{`strategy "X"`, "convoy_index", `operator "=<"`, "no value"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := check.Parse(tt.text)
+			var fault *check.Error
+			if !errors.As(err, &fault) || got != (check.Gate{}) {
+				t.Fatalf("Parse(%q) = %+v, %v, want an *Error", tt.text, got, err)
+			}
+			for _, part := range tt.want {
+				if !strings.Contains(err.Error(), part) {
+					t.Errorf("Parse(%q): %q does not say %q", tt.text, err, part)
+				}
+			}
+		})
+	}
+}
+
+func TestParseAllFindsEveryFault(t *testing.T) {
+	gates, err := check.ParseAll([]string{"no_such_metric<1", "p99<1", "waves<3", "success_rate>=90%"})
+	if len(gates) != 1 || gates[0].Metric != "waves" {
+		t.Errorf("ParseAll kept %+v, want the one good gate", gates)
+	}
+	for _, gate := range []string{`"no_such_metric<1"`, `"p99<1"`, `"success_rate>=90%"`} {
+		if err == nil || !strings.Contains(err.Error(), gate) {
+			t.Errorf("ParseAll: %v does not name %s", err, gate)
+		}
+	}
+	if _, err := check.ParseAll(nil); err != nil {
+		t.Errorf("ParseAll(nil) = %v, want nil", err)
+	}
+}
+
+func TestCheckStrategies(t *testing.T) {
+	gates, err := check.ParseAll([]string{"full:waves<3", "none:waves<3", "waves<3", "equal:waves<3"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := check.CheckStrategies(gates, []string{"none", "equal", "full"}); err != nil {
+		t.Errorf("CheckStrategies = %v, want nil", err)
+	}
+	err = check.CheckStrategies(gates, []string{"full"})
+	for _, part := range []string{`"none:waves<3"`, `"equal:waves<3"`, "runs full"} {
+		if err == nil || !strings.Contains(err.Error(), part) {
+			t.Errorf("CheckStrategies: %v does not say %s", err, part)
+		}
+	}
+}
+
+func ptr[T any](v T) *T { return &v }
+
+// closedPort is case D-19: five operations, none answered.
+func closedPort(strategy string) record.Run {
+	return record.Run{
+		Strategy:   strategy,
+		Operations: record.Operations{Started: 5, GaveUp: map[string]int64{"max_retries": 4, "max_elapsed": 1}},
+		Attempts:   record.Attempts{Sent: 5, First: 5},
+	}
+}
+
+func TestEvaluateClosedPort(t *testing.T) {
+	gates, err := check.ParseAll([]string{"success_rate>=0.9", "p99<1s", "sync_index<0.5", "attempts_sent==5", "operations_gave_up<5"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := check.Evaluate(gates, &record.Result{Runs: []record.Run{closedPort("full")}})
+	want := []record.Gate{
+		{Gate: "success_rate>=0.9", Value: ptr(0.0), Reason: "success_share is 0, want >= 0.9"},
+		{Gate: "p99<1s", Reason: "no data"},
+		{Gate: "sync_index<0.5", Reason: "no data"},
+		{Gate: "attempts_sent==5", Value: ptr(5.0), OK: true, Reason: "attempts_sent is 5"},
+		{Gate: "operations_gave_up<5", Value: ptr(5.0), Reason: "operations_gave_up is 5, want < 5"},
+	}
+	equalRows(t, got, want)
+	if check.Passed(got) || !check.Passed(got[3:4]) || !check.Passed(nil) {
+		t.Error("Passed does not agree with the rows")
+	}
+}
+
+func equalRows(t *testing.T, got, want []record.Gate) {
+	t.Helper()
+	if len(got) != len(want) {
+		t.Fatalf("Evaluate gave %d rows, want %d: %+v", len(got), len(want), got)
+	}
+	for i, w := range want {
+		g := got[i]
+		sameValue := (g.Value == nil) == (w.Value == nil) && (g.Value == nil || *g.Value == *w.Value)
+		if g.Gate != w.Gate || g.OK != w.OK || g.Reason != w.Reason || !sameValue {
+			t.Errorf("row %d = %+v, want %+v", i, g, w)
+		}
+	}
+}
+
+func TestEvaluateSeveralRuns(t *testing.T) {
+	none, full := closedPort("none"), closedPort("full")
+	none.Latency.P99, full.Latency.P99 = ptr(int64(1_500_000_000)), ptr(int64(1_000_000_000))
+	gates, err := check.ParseAll([]string{"p99<=1s", "full:waves<3", "equal:waves<3"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := check.Evaluate(gates, &record.Result{Runs: []record.Run{none, full}})
+	equalRows(t, got, []record.Gate{
+		{Gate: "none: p99<=1s", Value: ptr(1.5e9), Reason: "latency_p99 is 1.5s, want <= 1s"},
+		{Gate: "full: p99<=1s", Value: ptr(1e9), OK: true, Reason: "latency_p99 is 1s"},
+		{Gate: "full:waves<3", Reason: "no data"},
+		{Gate: "equal:waves<3", Reason: "no data: strategy equal did not run"},
+	})
+	equalRows(t, check.Evaluate(gates[:1], &record.Result{}), []record.Gate{{Gate: "p99<=1s", Reason: "no data: nothing ran"}})
+}
+
+// TestNothingMeasured: a run that started nothing gives no gate a figure to pass on, save the
+// gate that asks whether anything started; NaN and infinity are no figures either.
+func TestNothingMeasured(t *testing.T) {
+	hostile := closedPort("full")
+	hostile.Amplification, hostile.Latency.Mean = ptr(math.NaN()), ptr(math.Inf(-1))
+	for _, m := range check.Metrics() {
+		if v := m.Value(&record.Run{}); (v != nil) != (m.Name == "operations_started") {
+			t.Errorf("%s of an empty run = %v", m.Name, v)
+		}
+		if v := m.Value(&hostile); v != nil && (math.IsNaN(*v) || math.IsInf(*v, 0)) {
+			t.Errorf("%s = %v, want nil", m.Name, *v)
+		}
+	}
+}
+
+// TestEveryMetricReadsItsOwnField fills every figure with a number of its own, so that two
+// metrics which read one field, or one which reads none, are found.
+func TestEveryMetricReadsItsOwnField(t *testing.T) {
+	next := 1.0
+	number := func() float64 { next++; return next }
+	whole := func() *int64 { return ptr(int64(number())) }
+	distribution := func() record.Distribution {
+		return record.Distribution{Count: 9, Mean: ptr(number()), P50: whole(), P90: whole(), P99: whole(), P999: whole(), Max: whole()}
+	}
+	run := record.Run{
+		Operations: record.Operations{
+			Started: 1000, Succeeded: 800, Unfinished: 77,
+			GaveUp: map[string]int64{"max_retries": 100, "max_elapsed": 23},
+		},
+		Attempts:      record.Attempts{Sent: *whole()},
+		Amplification: ptr(number()), Completion: whole(),
+		Buckets: []record.Bucket{{Served: 60, Wasted: 10}, {Served: 40, Wasted: 15}},
+		Convoy: record.Convoy{
+			ConvoyIndex: ptr(number()), RSI: ptr(number()), PeakOverCapacity: ptr(number()), PeakOverMean: ptr(number()),
+			Dispersion: ptr(number()), Periodicity: ptr(number()), Waves: whole(),
+		},
+		Latency: distribution(), OperationLatency: distribution(), Delay: distribution(), AttemptAtSuccess: distribution(),
+		Elapsed: distribution(), Lateness: distribution(),
+		Generator: record.Generator{StartSpread: whole()},
+		Books:     record.Books{Arrivals: 1},
+	}
+	seen := map[float64]string{}
+	for _, m := range check.Metrics() {
+		v := m.Value(&run)
+		if v == nil {
+			t.Errorf("%s has no value", m.Name)
+			continue
+		}
+		if other, twice := seen[*v]; twice {
+			t.Errorf("%s and %s read one field", m.Name, other)
+		}
+		seen[*v] = m.Name
+	}
+	for _, tt := range []struct {
+		name string
+		want float64
+	}{{"success_share", 0.8}, {"operations_gave_up", 123}, {"wasted_share", 0.25}} {
+		if m, _ := check.Lookup(tt.name); *m.Value(&run) != tt.want {
+			t.Errorf("%s = %v, want %v", tt.name, *m.Value(&run), tt.want)
+		}
+	}
+}
+
+// TestMetricsTable: names and aliases are unique, have a meaning, and are read by the parser.
+func TestMetricsTable(t *testing.T) {
+	if n := len(check.Metrics()); n != 53 {
+		t.Errorf("%d metrics, want 53", n)
+	}
+	value := map[check.Unit]string{check.Count: "3", check.Ratio: "3", check.Share: "0.3", check.Duration: "3s"}
+	seen := map[string]bool{}
+	for _, m := range check.Metrics() {
+		if m.Meaning == "" {
+			t.Errorf("%s has no meaning", m.Name)
+		}
+		for _, name := range append([]string{m.Name}, m.Aliases...) {
+			if seen[name] {
+				t.Errorf("%s stands twice in the table", name)
+			}
+			seen[name] = true
+			if g, err := check.Parse(name + "<" + value[m.Unit]); err != nil || g.Metric != m.Name {
+				t.Errorf("Parse of %s = %+v, %v", name, g, err)
+			}
+		}
+	}
+}
+
+func TestOps(t *testing.T) {
+	for _, tt := range []struct {
+		op                   string
+		below, equal, beyond bool
+	}{
+		{"<", true, false, false}, {"<=", true, true, false}, {">", false, false, true},
+		{">=", false, true, true}, {"==", false, true, false}, {"!=", true, false, true},
+	} {
+		g, err := check.Parse("completion" + tt.op + "2s")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for figure, want := range map[time.Duration]bool{2*time.Second - 1: tt.below, 2 * time.Second: tt.equal, 2*time.Second + 1: tt.beyond} {
+			run := closedPort("full")
+			run.Completion = ptr(int64(figure))
+			if rows := check.Evaluate([]check.Gate{g}, &record.Result{Runs: []record.Run{run}}); rows[0].OK != want {
+				t.Errorf("%v %s 2s = %v, want %v", figure, tt.op, rows[0].OK, want)
+			}
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, value := range []string{
+		"0", "1", "-0", "-1", "0.25", "1e308", "1e309", "-1e308", "5e-324", "9007199254740992", "9223372036854775807", "9223372036854775808",
+		"0ns", "1ns", "9007199254740991ns", "9007199254740992ns", "9007199254740993ns", "9223372036854775807ns", "-1ns", "2562047h47m16.854775807s",
+		"0.3ns", "1h2m3.5s", "µs", "90%", "%", "NaN", "Inf", "", " ", "0x1p-2", "1_000", "1,000", "\x00", "\xff", "é",
+	} {
+		for _, metric := range []string{"p99", "success_share", "waves", "periodicity", "full:amplification", "no_such_metric", ""} {
+			f.Add(metric + "<" + value)
+		}
+	}
+	f.Add("<=!=>")
+	f.Add("a:b:c==1")
+	f.Add(strings.Repeat("x", 1<<12) + "<1")
+	f.Fuzz(func(t *testing.T, text string) {
+		g, err := check.Parse(text)
+		if err != nil {
+			var fault *check.Error
+			if !errors.As(err, &fault) || len(fault.Problems) == 0 {
+				t.Fatalf("Parse(%q): %v is no *Error with a problem", text, err)
+			}
+			return
+		}
+		again, err := check.Parse(g.String())
+		if err != nil {
+			t.Fatalf("Parse(%q) = %+v, but its String %q does not parse: %v", text, g, g.String(), err)
+		}
+		again.Text = g.Text
+		if again != g {
+			t.Fatalf("Parse(%q) = %+v, through String %+v", text, g, again)
+		}
+		if rows := check.Evaluate([]check.Gate{g}, &record.Result{Runs: []record.Run{closedPort("full")}}); len(rows) != 1 {
+			t.Fatalf("Evaluate(%q) gave %d rows", text, len(rows))
+		}
+	})
+}

@@ -1,0 +1,72 @@
+package check
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// unknownMetric says what is wrong with the name and which names are near it.
+func unknownMetric(name string) string {
+	if name == "" {
+		return "no metric before the comparison"
+	}
+	near := nearest(name, 3)
+	if len(near) == 0 {
+		return fmt.Sprintf("unknown metric %q; stormtest help metrics lists them", name)
+	}
+	return fmt.Sprintf("unknown metric %q; did you mean %s?", name, strings.Join(near, " or "))
+}
+
+// nearest returns at most n names or aliases that could have been meant, the nearest first: those
+// a few typing errors away, then those that contain the name or are contained in it.
+func nearest(name string, n int) []string {
+	const maxNameBytes = 64 // the distance costs the product of the lengths
+	if len(name) > maxNameBytes {
+		return nil
+	}
+	type candidate struct {
+		name  string
+		score int
+	}
+	var found []candidate
+	for _, m := range Metrics() {
+		for _, known := range append([]string{m.Name}, m.Aliases...) {
+			score, scoreMax := distance(name, known), max(1, len(name)/3)
+			if len(name) >= 4 && (strings.Contains(known, name) || strings.Contains(name, known)) {
+				score = min(score, scoreMax)
+			}
+			if score <= scoreMax {
+				found = append(found, candidate{known, score})
+			}
+		}
+	}
+	slices.SortStableFunc(found, func(a, b candidate) int { return cmp.Compare(a.score, b.score) })
+	var names []string
+	for _, c := range found[:min(n, len(found))] {
+		names = append(names, c.name)
+	}
+	return names
+}
+
+// distance is Levenshtein's: the least number of bytes to insert, delete or replace.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			replace := diagonal
+			if a[i] != b[j] {
+				replace++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(replace, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
+}
