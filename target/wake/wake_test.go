@@ -1,0 +1,206 @@
+package wake
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// start runs q until the test ends and returns the channel of what fires.
+func start(t *testing.T, q *Queue) <-chan *Event {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	fired := make(chan *Event, 1024)
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		q.Run(ctx, func(due []*Event) {
+			for _, e := range due {
+				fired <- e
+			}
+		})
+	})
+	t.Cleanup(func() { cancel(); wg.Wait() })
+	return fired
+}
+
+func TestEventsFireAtTheirMomentInABubble(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q, err := New(time.Now(), Timers)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fired := start(t, q)
+		events := make([]Event, 200)
+		r := rand.New(rand.NewPCG(1, 1))
+		for i := range events {
+			events[i].ID = i
+			q.Schedule(&events[i], time.Duration(r.Int64N(int64(time.Second))))
+		}
+		var last time.Duration
+		for range events {
+			e := <-fired
+			if now := q.Now(); now != e.Due() {
+				t.Errorf("event %d due at %v fired at %v", e.ID, e.Due(), now)
+			}
+			if e.Due() < last {
+				t.Errorf("event %d due at %v fired after one due at %v", e.ID, e.Due(), last)
+			}
+			last = e.Due()
+		}
+	})
+}
+
+func TestAnEarlierEventCutsTheSleepShort(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q, _ := New(time.Now(), Timers)
+		fired := start(t, q)
+		var late, early Event
+		late.ID, early.ID = 1, 2
+		q.Schedule(&late, time.Hour)
+		synctest.Wait() // Run sleeps until the hour
+		q.Schedule(&early, time.Second)
+		if e := <-fired; e.ID != 2 || q.Now() != time.Second {
+			t.Errorf("fired %d at %v, want event 2 at 1s", e.ID, q.Now())
+		}
+		q.Schedule(&late, 2*time.Second) // moved forward
+		if e := <-fired; e.ID != 1 || q.Now() != 2*time.Second {
+			t.Errorf("fired %d at %v, want event 1 at 2s", e.ID, q.Now())
+		}
+	})
+}
+
+func TestCancelledEventsStayQuiet(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q, _ := New(time.Now(), Timers)
+		fired := start(t, q)
+		var a, b Event
+		a.ID, b.ID = 1, 2
+		q.Schedule(&a, time.Second)
+		q.Schedule(&b, 2*time.Second)
+		if !q.Cancel(&a) {
+			t.Error("Cancel of a scheduled event = false, want true")
+		}
+		if q.Cancel(&a) {
+			t.Error("Cancel of a cancelled event = true, want false")
+		}
+		if e := <-fired; e.ID != 2 {
+			t.Errorf("fired %d, want 2 only", e.ID)
+		}
+		if q.Cancel(&b) {
+			t.Error("Cancel of a fired event = true, want false")
+		}
+	})
+}
+
+// A whole wave comes in one call, so that the caller may share it out.
+func TestWhatIsDueTogetherFiresTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		q, _ := New(time.Now(), Timers)
+		calls := make(chan int, 10)
+		var wg sync.WaitGroup
+		wg.Go(func() { q.Run(ctx, func(due []*Event) { calls <- len(due) }) })
+		events := make([]Event, 500)
+		for i := range events {
+			q.Schedule(&events[i], time.Second)
+		}
+		if n := <-calls; n != 500 {
+			t.Errorf("first call got %d events, want 500", n)
+		}
+		cancel()
+		wg.Wait()
+	})
+}
+
+// The kernel's clock is real time, so this test waits some 40 ms. It states no bound on
+// lateness, which a busy machine could break: only that no event fires early, and all do.
+func TestPreciseFiresAllAndNoneEarly(t *testing.T) {
+	q, err := New(time.Now(), Precise)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	var early, fired int
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		q.Run(ctx, func(due []*Event) {
+			for _, e := range due {
+				fired++
+				if q.Now() < e.Due() {
+					early++
+				}
+			}
+			if fired == 100 {
+				cancel()
+			}
+		})
+	})
+	events := make([]Event, 100)
+	for i := range events {
+		q.Schedule(&events[i], time.Duration(100-i)*400*time.Microsecond)
+	}
+	wg.Wait()
+	if fired != 100 || early != 0 {
+		t.Errorf("fired %d, %d of them early; want 100 and 0", fired, early)
+	}
+}
+
+// The heap against a sorted slice, under any mix of schedule, move and cancel.
+func TestHeapOrder(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		q := &Queue{sleeper: newTimers(), next: far}
+		events := make([]Event, 40)
+		want := map[int]time.Duration{}
+		for range rapid.IntRange(1, 200).Draw(t, "steps") {
+			i := rapid.IntRange(0, len(events)-1).Draw(t, "event")
+			events[i].ID = i
+			if rapid.Bool().Draw(t, "cancel") {
+				_, scheduled := want[i]
+				if got := q.Cancel(&events[i]); got != scheduled {
+					t.Fatalf("Cancel(%d) = %v, want %v", i, got, scheduled)
+				}
+				delete(want, i)
+				continue
+			}
+			want[i] = time.Duration(rapid.IntRange(0, 50).Draw(t, "due"))
+			q.Schedule(&events[i], want[i])
+		}
+		var got, wanted []time.Duration
+		for len(q.heap) > 0 {
+			e := q.heap[0]
+			q.remove(e)
+			if e.due != want[e.ID] {
+				t.Fatalf("event %d is due at %v, want %v", e.ID, e.due, want[e.ID])
+			}
+			got = append(got, e.due)
+		}
+		for _, d := range want {
+			wanted = append(wanted, d)
+		}
+		slices.Sort(wanted)
+		if !slices.Equal(got, wanted) {
+			t.Fatalf("popped %v, want %v", got, wanted)
+		}
+	})
+}
+
+func TestScheduleDoesNotAllocate(t *testing.T) {
+	q := &Queue{sleeper: newTimers(), next: far}
+	events := make([]Event, 1000)
+	for i := range events {
+		q.Schedule(&events[i], time.Duration(i))
+	}
+	if n := testing.AllocsPerRun(100, func() {
+		q.Schedule(&events[500], 3)
+		q.Cancel(&events[7])
+		q.Schedule(&events[7], 9)
+	}); n != 0 {
+		t.Errorf("allocations = %v, want 0", n)
+	}
+}
