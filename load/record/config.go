@@ -13,6 +13,12 @@ const (
 	RecoveryWatchDefault = 120 * time.Second
 )
 
+// Limits of a [Config].
+const (
+	BucketMin  = time.Microsecond
+	BucketsMax = 10_000_000 // in one run
+)
+
 // A Config says what a Recorder is to expect and over which windows the measures are taken.
 // The zero value records into buckets of 100 ms with no known capacity, window or outage.
 //
@@ -71,8 +77,10 @@ func (c Config) Validate() []error {
 	add := func(format string, args ...any) {
 		faults = append(faults, fmt.Errorf("record: "+format, args...))
 	}
-	if c.Bucket < 0 || c.Bucket == 1 {
-		add("bucket = %v, want 2ns or more", c.Bucket)
+	if c.Bucket != 0 && c.Bucket < BucketMin {
+		add("bucket = %v, want %v or more", c.Bucket, BucketMin)
+	} else if n := int64(c.Duration / c.withDefaults().Bucket); n > BucketsMax {
+		add("%d buckets of %v in %v, want at most %d", n, c.withDefaults().Bucket, c.Duration, BucketsMax)
 	}
 	if c.Duration < 0 {
 		add("duration = %v, want 0 or more", c.Duration)

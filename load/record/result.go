@@ -80,7 +80,7 @@ type Run struct {
 type Operations struct {
 	Started    int64            `json:"started"`
 	Succeeded  int64            `json:"succeeded"`
-	GaveUp     map[string]int64 `json:"gave_up"` // by retry.Reason
+	GaveUp     map[string]int64 `json:"gave_up"` // by reason; those without any are left out
 	Unfinished int64            `json:"unfinished"`
 	Unstarted  *int64           `json:"unstarted,omitempty"` // nil in a closed loop
 }
@@ -90,7 +90,7 @@ type Attempts struct {
 	Sent          int64            `json:"sent"`
 	First         int64            `json:"first"`
 	Retries       int64            `json:"retries"`
-	ByOutcome     map[string]int64 `json:"by_outcome"` // status number, or retry.Kind
+	ByOutcome     map[string]int64 `json:"by_outcome"` // by status number or kind of failure; those without any are left out
 	InFlightAtEnd int64            `json:"in_flight_at_end"`
 }
 
@@ -122,9 +122,10 @@ type Convoy struct {
 	WindowFrom     time.Duration `json:"window_from_ns"`
 	WindowTo       time.Duration `json:"window_to_ns"`
 	WindowArrivals int64         `json:"window_arrivals"`
-	// WindowPeakOverCapacity is the fullest aligned bucket of retries in the window over capacity*width.
+	// WindowPeakOverCapacity is the fullest of the buckets that begin in the window, retries only, over
+	// capacity*width; nil without a known capacity, with a capacity of 0 or without such a bucket.
 	WindowPeakOverCapacity *float64 `json:"window_peak_over_capacity"`
-	Insufficient           bool     `json:"insufficient"` // under 100 arrivals or under 1 s: ConvoyIndex is nil
+	Insufficient           bool     `json:"insufficient"` // under 100 arrivals, under 1 s or no pair within 1 s: ConvoyIndex is nil
 
 	ConvoyIndex *float64 `json:"convoy_index"`
 	RSI         *float64 `json:"retry_synchronisation_index"`
@@ -135,8 +136,8 @@ type Convoy struct {
 	PeakSlidingArrivals int64    `json:"peak_sliding_arrivals"` // fullest interval of one bucket's width, wherever it starts
 	PeakOverCapacity    *float64 `json:"peak_over_capacity"`
 	PeakOverMean        *float64 `json:"peak_over_mean"`
-	Dispersion          *float64 `json:"dispersion"`  // Fano factor of the window's retry counts; 1 is Poisson
-	Periodicity         *float64 `json:"periodicity"` // autocorrelation of bucket counts at lag = the cap
+	Dispersion          *float64 `json:"dispersion"`  // Fano factor of the retries in the window's whole buckets; 1 is Poisson
+	Periodicity         *float64 `json:"periodicity"` // autocorrelation of retries by bucket at lag = Config.Period, in its window; nil under 3 lags
 	Waves               *int64   `json:"waves"`       // maximal runs of buckets above capacity; nil without a known capacity
 	WavePeaks           []int64  `json:"wave_peaks"`  // of the first 32 waves
 	HalfLifeWaves       *float64 `json:"half_life_waves"`
@@ -222,6 +223,6 @@ type Books struct {
 	Arrivals     int64            `json:"arrivals"`
 	Lost         map[string]int64 `json:"lost"`
 	Balanced     bool             `json:"balanced"`
-	// Faults names each equation that does not hold, in words.
+	// Faults names in words each equation that does not hold, and each moment that cannot be.
 	Faults []string `json:"faults,omitempty"`
 }

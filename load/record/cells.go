@@ -1,0 +1,174 @@
+package record
+
+import "time"
+
+// CellWidth is the resolution of what is counted in cells: the convoy index and the sliding peak.
+//
+// A cell holds how many retries fell into it and the offsets of the first and the last of them,
+// so that the only pairs of which the distance is not known for certain are those whose cells lie
+// exactly one scale apart. See cells.pairs for what that costs.
+const CellWidth = time.Millisecond
+
+// cellsPerChunk is one second of cells, the unit in which they are allocated.
+const cellsPerChunk = int(time.Second / CellWidth)
+
+// A cell counts the arrivals of one CellWidth. Its counters stop at 2^32-1, and cells.saturated
+// counts what came after that.
+type cell struct {
+	all     uint32 // arrivals
+	retries uint32 // of all
+	lo, hi  uint32 // ns into the cell of its first and last retry; meaningless without retries
+}
+
+// cells counts the arrivals of a run in chunks of one second, allocated where something arrives.
+// Not safe for concurrent use.
+type cells struct {
+	chunks    []*[cellsPerChunk]cell
+	saturated int64
+}
+
+// add counts one arrival at the given moment, which must not be negative.
+func (c *cells) add(at time.Duration, retry bool) {
+	index := int(at / CellWidth)
+	chunk := index / cellsPerChunk
+	for len(c.chunks) <= chunk {
+		c.chunks = append(c.chunks, nil)
+	}
+	if c.chunks[chunk] == nil {
+		c.chunks[chunk] = new([cellsPerChunk]cell)
+	}
+	x := &c.chunks[chunk][index%cellsPerChunk]
+	if x.all == 1<<32-1 {
+		c.saturated++
+		return
+	}
+	x.all++
+	if !retry {
+		return
+	}
+	offset := uint32(at % CellWidth)
+	if x.retries == 0 {
+		x.lo, x.hi = offset, offset
+	}
+	x.lo, x.hi = min(x.lo, offset), max(x.hi, offset)
+	x.retries++
+}
+
+// len returns the number of cells up to the last chunk that holds any.
+func (c *cells) len() int { return len(c.chunks) * cellsPerChunk }
+
+// at returns cell i, empty where nothing was recorded.
+func (c *cells) at(i int) cell {
+	chunk := i / cellsPerChunk
+	if chunk >= len(c.chunks) || c.chunks[chunk] == nil {
+		return cell{}
+	}
+	return c.chunks[chunk][i%cellsPerChunk]
+}
+
+// retriesIn counts the retries in cells [from, to).
+func (c *cells) retriesIn(from, to int) int64 {
+	var n int64
+	for i := from; i < min(to, c.len()); i++ {
+		n += int64(c.at(i).retries)
+	}
+	return n
+}
+
+// slidingMax returns the largest number of arrivals in any run of width neighbouring cells, 0 when width
+// is 0. An interval of width cells that begins inside a cell may hold more, but not more than width+1
+// cells do.
+func (c *cells) slidingMax(width int) int64 {
+	var sum, best int64
+	if width == 0 {
+		return 0
+	}
+	for i := range c.len() {
+		sum += int64(c.at(i).all)
+		if i >= width {
+			sum -= int64(c.at(i - width).all)
+		}
+		best = max(best, sum)
+	}
+	return best
+}
+
+// pairs counts the pairs of retries in cells [from, to) that are closer than each scale.
+//
+// With w = m cells, two arrivals d cells apart are closer than w for certain when d < m and never
+// when d > m. When d = m the later one must lie earlier inside its cell than the other does, and its
+// share is computed as if each cell's retries were spread evenly between its first and its last
+// (below). So the counts are exact when no cell holds more than one retry, and for retries that
+// share one moment, as in virtual time without jitter, where a distance of exactly w is no pair.
+//
+// Error of the convoy index against exact times, over Poisson traffic, uniform and gaussian convoys
+// of 0.1 ms to 1 s and spikes with 100 retries or more (TestCellsAgreeWithExactTimes): at most 0.01,
+// and 0.001 typically. One pass, O(to-from).
+func (c *cells) pairs(from, to int) Pairs {
+	to = min(to, c.len())
+	var p Pairs
+	scales := [...]struct {
+		cells int
+		pairs *float64
+		ahead float64 // retries in cells (i, i+cells)
+	}{
+		{int(scaleShort / CellWidth), &p.Within10ms, 0},
+		{int(scaleMiddle / CellWidth), &p.Within100ms, 0},
+		{int(scaleLong / CellWidth), &p.Within1s, 0},
+	}
+	// count reads a cell of the window; what lies behind its end does not count.
+	count := func(i int) float64 {
+		if i >= to {
+			return 0
+		}
+		return float64(c.at(i).retries)
+	}
+	for k := range scales {
+		for i := from + 1; i < from+scales[k].cells; i++ {
+			scales[k].ahead += count(i)
+		}
+	}
+	for i := from; i < to; i++ {
+		here := c.at(i)
+		n := float64(here.retries)
+		for k := range scales {
+			s := &scales[k]
+			edge := i + s.cells
+			if n > 0 {
+				*s.pairs += n*(n-1)/2 + n*s.ahead
+				if m := count(edge); m > 0 {
+					*s.pairs += n * m * earlierShare(c.at(edge), here)
+				}
+			}
+			s.ahead += count(edge) - count(i+1)
+		}
+	}
+	return p
+}
+
+// earlierShare returns the share of pairs (one retry of b, one of a) in which b's has the smaller
+// offset inside its cell, taking each cell's retries as uniform between their first and last.
+func earlierShare(b, a cell) float64 {
+	b0, b1, a0, a1 := float64(b.lo), float64(b.hi), float64(a.lo), float64(a.hi)
+	switch {
+	case b1 < a0:
+		return 1
+	case b0 >= a1:
+		return 0
+	case a0 == a1:
+		return (a0 - b0) / (b1 - b0)
+	case b0 == b1:
+		return (a1 - b0) / (a1 - a0)
+	}
+	// below is the integral up to x of P(offset of b < x).
+	below := func(x float64) float64 {
+		switch {
+		case x <= b0:
+			return 0
+		case x < b1:
+			return (x - b0) * (x - b0) / (2 * (b1 - b0))
+		}
+		return (b1-b0)/2 + x - b1
+	}
+	return (below(a1) - below(a0)) / (a1 - a0)
+}

@@ -1,0 +1,66 @@
+package record
+
+import (
+	"fmt"
+	"time"
+)
+
+// What a generator that kept up may cost.
+const (
+	LatenessShare    = 10 // lateness p99 times this is at most a bucket
+	StartSpreadShare = 2  // start spread times this is at most a bucket
+)
+
+// Validity returns in words why the generator did not keep up in this run, and what would fit; none
+// when it did. They are what Generator.KeptUp stands for: lateness p99 at most a tenth of a bucket, and
+// start spread at most half a bucket.
+func Validity(run Run) []string {
+	var reasons []string
+	if p := run.Lateness.P99; p != nil && *p > int64(run.Bucket)/LatenessShare {
+		late := time.Duration(*p)
+		reasons = append(reasons, fmt.Sprintf(
+			"the generator was late: 1 %% of the sends left %s or more after they were due, and a %s bucket allows %s; "+
+				"buckets of %s would fit, or about %s of this load",
+			short(late), short(run.Bucket), short(run.Bucket/LatenessShare),
+			short(roundUp(late*LatenessShare)), portion(run.Bucket/LatenessShare, late)))
+	}
+	if p := run.Generator.StartSpread; p != nil && *p > int64(run.Bucket)/StartSpreadShare {
+		spread := time.Duration(*p)
+		reasons = append(reasons, fmt.Sprintf(
+			"the fleet did not start together: its first wave took %s to arrive (p99 - p1), and a %s bucket allows %s; "+
+				"buckets of %s would fit, or about %s of these clients",
+			short(spread), short(run.Bucket), short(run.Bucket/StartSpreadShare),
+			short(roundUp(spread*StartSpreadShare)), portion(run.Bucket/StartSpreadShare, spread)))
+	}
+	return reasons
+}
+
+// portion returns allowed/measured as a rough share in words, for what grows with the load.
+func portion(allowed, measured time.Duration) string {
+	percent := int64(100 * float64(allowed) / float64(measured))
+	if percent < 1 {
+		return "less than 1 %"
+	}
+	return fmt.Sprintf("%d %%", percent)
+}
+
+// roundUp returns the smallest 1, 2 or 5 times a power of ten of ns that is at least d.
+func roundUp(d time.Duration) time.Duration {
+	for unit := time.Duration(1); unit < 1<<59; unit *= 10 {
+		for _, n := range []time.Duration{1, 2, 5} {
+			if n*unit >= d {
+				return n * unit
+			}
+		}
+	}
+	return d
+}
+
+// short returns d with three digits at most.
+func short(d time.Duration) string {
+	unit := time.Duration(1)
+	for d/unit >= 1000 {
+		unit *= 10
+	}
+	return d.Round(unit).String()
+}
