@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 )
@@ -9,7 +10,11 @@ import (
 //
 // Source says where the text stood: "--clients", "STORMTEST_CLIENTS" or
 // "storm.yaml:3: clients"; empty means that no source is known, and Field stands in.
-type FieldError struct{ Field, Got, Want, Source string }
+type FieldError struct {
+	Field, Got, Want, Source string
+
+	element int // of a list
+}
 
 // Error gives one line: `--clients: "0": want 1..1000000`. Got is quoted, and cut when it
 // is long.
@@ -28,4 +33,24 @@ func quote(text string) string {
 		return strconv.Quote(text[:most]) + "..."
 	}
 	return strconv.Quote(text)
+}
+
+// joinFaults joins faults into one error, nil for none; a single one stays itself.
+func joinFaults(faults []*FieldError) error {
+	if len(faults) == 1 {
+		return faults[0]
+	}
+	all := make([]error, len(faults))
+	for i, f := range faults {
+		all[i] = f
+	}
+	return errors.Join(all...)
+}
+
+// cut returns text on one line and of bounded length, for a name in a message.
+func cut(text string) string {
+	if quoted := quote(text); quoted != `"`+text+`"` {
+		return quoted
+	}
+	return text
 }

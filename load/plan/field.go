@@ -3,8 +3,11 @@ package plan
 import (
 	"errors"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
+
+	"stormtest/target/station"
 )
 
 // A Group is a part of a plan, in the order of the help and of a scenario file.
@@ -44,7 +47,7 @@ type Field struct {
 	Group     Group
 	Usage     string // one sentence for the help, without the default
 	value     scalar // nil for a repeatable field
-	list      *list  // nil for the others
+	list      list   // nil for the others
 }
 
 // Fields returns the table in the order of the help. The slice is the caller's.
@@ -67,7 +70,7 @@ func (f Field) Repeatable() bool { return f.list != nil }
 // number, bool, seed, method, the choices joined by |, or a form in capital letters.
 func (f Field) Type() string {
 	if f.list != nil {
-		return f.list.form
+		return f.list.form()
 	}
 	return f.value.word()
 }
@@ -114,23 +117,37 @@ func (f Field) texts(p *Plan) []string {
 // takes any number, and "none" alone is no element. A *FieldError, or several joined,
 // names every text that the field does not take, and p keeps its value then.
 func (f Field) Set(p *Plan, texts ...string) error {
+	return joinFaults(f.set(p, texts))
+}
+
+// set is Set, with the errors apart.
+func (f Field) set(p *Plan, texts []string) []*FieldError {
 	if f.list != nil {
 		return f.list.read(p, f.Name, texts)
 	}
 	if len(texts) != 1 {
-		return &FieldError{Field: f.Name, Got: strings.Join(texts, " "), Want: "one value"}
+		return []*FieldError{{Field: f.Name, Got: strings.Join(texts, " "), Want: "one value"}}
 	}
 	if want := f.value.read(p, texts[0]); want != "" {
-		return &FieldError{Field: f.Name, Got: texts[0], Want: want}
+		return []*FieldError{{Field: f.Name, Got: texts[0], Want: want}}
 	}
 	return nil
 }
 
-// list reads and writes a field of many texts.
-type list struct {
-	at    func(*Plan) *[]string
-	form  string // of one element
-	check func(text string) (canonical, want string)
+// A list reads and writes a field of many elements, one text each.
+type list interface {
+	read(p *Plan, name string, texts []string) []*FieldError
+	write(p *Plan) []string
+	form() string // of one element, for help texts
+}
+
+// listOf is a list of T. parse returns the element, or what it wanted; format returns the
+// text that parse reads back.
+type listOf[T any] struct {
+	at     func(*Plan) *[]T
+	shape  string
+	parse  func(text string) (element T, want string)
+	format func(T) string
 }
 
 const (
@@ -138,30 +155,38 @@ const (
 	listMost = 100    // elements
 )
 
-func (l *list) read(p *Plan, name string, texts []string) error {
+func (l listOf[T]) read(p *Plan, name string, texts []string) []*FieldError {
 	if len(texts) > listMost {
-		return &FieldError{Field: name, Got: "a list of " + itoa(len(texts)), Want: "at most " + itoa(listMost) + " of them"}
+		return []*FieldError{{Field: name, Got: strconv.Itoa(len(texts)) + " of them", Want: "at most " + strconv.Itoa(listMost)}}
 	}
 	if len(texts) == 1 && texts[0] == listNone {
 		texts = nil
 	}
-	var faults []error
-	var elements []string
-	for _, text := range texts {
-		canonical, want := l.check(text)
+	var faults []*FieldError
+	var elements []T
+	for i, text := range texts {
+		element, want := l.parse(text)
 		if want != "" {
-			faults = append(faults, &FieldError{Field: name, Got: text, Want: want})
+			faults = append(faults, &FieldError{Field: name, Got: text, Want: want, element: i})
 		}
-		elements = append(elements, canonical)
+		elements = append(elements, element)
 	}
 	if len(faults) > 0 {
-		return errors.Join(faults...)
+		return faults
 	}
 	*l.at(p) = elements
 	return nil
 }
 
-func (l *list) write(p *Plan) []string { return slices.Clone(*l.at(p)) }
+func (l listOf[T]) write(p *Plan) []string {
+	var texts []string
+	for _, element := range *l.at(p) {
+		texts = append(texts, l.format(element))
+	}
+	return texts
+}
+
+func (l listOf[T]) form() string { return l.shape }
 
 // The bounds that several fields share.
 const (
@@ -253,19 +278,36 @@ var table = []Field{
 	{Name: "abandoned", Group: Target, Usage: "Work whose client has timed out: go on with it, as most services do, or drop it",
 		value: choice{at: func(p *Plan) *string { return &p.Abandoned }, words: []string{AbandonedProcess, AbandonedCancel}}},
 	{Name: "outage", Group: Target, Usage: "Window in which the target fails; MODE is status, hang, reset, refuse, slow:N or capacity:P%",
-		list: &list{at: func(p *Plan) *[]string { return &p.Outages }, form: "FROM..TO[=MODE]", check: checkOutage}},
+		list: listOf[station.Outage]{at: func(p *Plan) *[]station.Outage { return &p.Outages }, shape: outageShape,
+			parse: parseOutage, format: station.Outage.String}},
 
 	{Name: "bucket", Group: Record, Usage: "Width of the buckets in which arrivals are counted",
 		value: duration{at: func(p *Plan) *time.Duration { return &p.Bucket }, lo: time.Millisecond, hi: 10 * time.Second}},
 
 	{Name: "gate", Group: Gates, Usage: "Condition that the result must meet, with units; no data fails it",
-		list: &list{at: func(p *Plan) *[]string { return &p.Gates }, form: "METRIC OP VALUE", check: checkGate}},
+		list: listOf[string]{at: func(p *Plan) *[]string { return &p.Gates }, shape: "METRIC OP VALUE",
+			parse: parseGate, format: func(text string) string { return text }}},
 }
 
 const unlimited = "unlimited"
 
-// checkGate takes any line: report/check knows the syntax.
-func checkGate(text string) (canonical, want string) {
+// outageShape is the form of an outage.
+const outageShape = "FROM..TO[=MODE]"
+
+// parseOutage reads an outage as package station does and says its error in our form.
+func parseOutage(text string) (station.Outage, string) {
+	o, err := station.ParseOutage(text)
+	if err == nil {
+		return o, ""
+	}
+	if inner := errors.Unwrap(err); inner != nil {
+		err = inner // without the text, which our error quotes itself
+	}
+	return o, outageShape + ": " + strings.ReplaceAll(err.Error(), "\n", "; ")
+}
+
+// parseGate takes any line: package report/check knows the syntax.
+func parseGate(text string) (gate, want string) {
 	if !isLine(text) || text == listNone {
 		return "", "one line, METRIC OP VALUE, such as 'amplification < 3'"
 	}

@@ -11,6 +11,8 @@ package plan
 
 import (
 	"time"
+
+	"stormtest/target/station"
 )
 
 // Words for values that no number can say.
@@ -89,13 +91,13 @@ type Plan struct {
 
 	CapacityPerSecond float64 // capacity; 0 serves nothing
 	Workers, Queue    int
-	Model             string        // slots or token-bucket
-	Burst             int           // of the token bucket
-	Service           string        // fixed or exp
-	Status            int           // the answer when over capacity, 400..599
-	SendRetryAfter    time.Duration // 0 is none; AutoRetryAfter; else whole seconds
-	Abandoned         string        // process or cancel
-	Outages           []string      // outage
+	Model             string           // slots or token-bucket
+	Burst             int              // of the token bucket
+	Service           string           // fixed or exp
+	Status            int              // the answer when over capacity, 400..599
+	SendRetryAfter    time.Duration    // 0 is none; AutoRetryAfter; else whole seconds
+	Abandoned         string           // process or cancel
+	Outages           []station.Outage // outage
 
 	// The record.
 

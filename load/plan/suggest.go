@@ -17,10 +17,10 @@ func nearest(text string, candidates []string) string {
 	if len(text) > most {
 		return ""
 	}
-	text = strings.ReplaceAll(strings.ToLower(text), "_", "-")
+	text = plain(text)
 	best, bestDistance := "", 1+len(text)/4
 	for _, c := range candidates {
-		if d := distance(text, c); d < bestDistance || d == bestDistance && best == "" {
+		if d := distance(text, plain(c)); d < bestDistance || d == bestDistance && best == "" {
 			best, bestDistance = c, d
 		}
 	}
@@ -28,12 +28,15 @@ func nearest(text string, candidates []string) string {
 		return best
 	}
 	for _, c := range candidates {
-		if strings.HasPrefix(c, text) || strings.HasPrefix(text, c) {
+		if strings.HasPrefix(plain(c), text) || strings.HasPrefix(text, plain(c)) {
 			return c
 		}
 	}
 	return ""
 }
+
+// plain returns text as nearest compares it.
+func plain(text string) string { return strings.ReplaceAll(strings.ToLower(text), "_", "-") }
 
 // distance is the number of insertions, deletions, replacements and swaps of neighbours
 // between a and b (optimal string alignment).

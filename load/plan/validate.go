@@ -1,0 +1,168 @@
+package plan
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"stormtest/target/station"
+)
+
+// Validate returns every fault of p joined, each a *FieldError: fields out of their range
+// first, in the order of the table, then fields that do not go together. Plans that
+// [Resolve] returned without an error have none.
+func (p Plan) Validate() error {
+	var faults []*FieldError
+	bad := map[string]bool{}
+	for _, f := range table {
+		if fault := f.check(&p); fault != nil {
+			faults = append(faults, fault...)
+			bad[f.Name] = true
+		}
+	}
+	return joinFaults(append(faults, p.conflicts(bad)...))
+}
+
+// check returns the faults of the field's value in p: it must be one that a text gives.
+func (f Field) check(p *Plan) []*FieldError {
+	scratch, texts := Default(), f.Get(p)
+	if faults := f.set(&scratch, texts); faults != nil {
+		return faults
+	}
+	if back := f.Get(&scratch); !slices.Equal(texts, back) {
+		return []*FieldError{{Field: f.Name, Got: strings.Join(texts, "; "), Want: strings.Join(back, "; ")}}
+	}
+	return nil
+}
+
+// A rule is a condition on fields that are good each by itself.
+type rule struct {
+	// fields are those that the rule reads. The first is the one to blame; where one of
+	// them is bad already, the rule does not apply.
+	fields []string
+	// broken returns what the blamed field should be, or nothing. got is the text to
+	// quote where it is not the whole field.
+	broken func(p *Plan) (got, want string)
+}
+
+// conflicts returns the faults of every broken rule that reads no bad field.
+func (p *Plan) conflicts(bad map[string]bool) []*FieldError {
+	var faults []*FieldError
+	for _, r := range rules {
+		if slices.ContainsFunc(r.fields, func(name string) bool { return bad[name] }) {
+			continue
+		}
+		got, want := r.broken(p)
+		if want == "" {
+			continue
+		}
+		if got == "" {
+			f, _ := FieldNamed(r.fields[0])
+			got = strings.Join(f.Get(p), "; ")
+		}
+		faults = append(faults, &FieldError{Field: r.fields[0], Got: got, Want: want})
+	}
+	return faults
+}
+
+const (
+	bucketsMost  = 1_000_000
+	fillTimeMost = 365 * day // of a token bucket
+)
+
+// rules has one row for each condition, in the order of the messages.
+var rules = []rule{
+	{fields: []string{"cap", "base"}, broken: func(p *Plan) (got, want string) {
+		if p.Cap >= p.Base {
+			return "", ""
+		}
+		return "", "at least base, which is " + formatDuration(p.Base)
+	}},
+	{fields: []string{"floor", "cap"}, broken: func(p *Plan) (got, want string) {
+		if p.Floor <= p.Cap {
+			return "", ""
+		}
+		return "", "at most cap, which is " + formatDuration(p.Cap)
+	}},
+	{fields: []string{"ramp", "duration"}, broken: func(p *Plan) (got, want string) {
+		if p.Ramp < p.Duration {
+			return "", ""
+		}
+		return "", "less than duration, which is " + formatDuration(p.Duration)
+	}},
+	{fields: []string{"ramp", "rate"}, broken: func(p *Plan) (got, want string) {
+		if p.Ramp == 0 || p.RatePerSecond == 0 {
+			return "", ""
+		}
+		return "", "0s with a rate: operations start when the rate of " + formatRate(p.RatePerSecond) + " says"
+	}},
+	{fields: []string{"arrivals", "rate"}, broken: func(p *Plan) (got, want string) {
+		if p.Arrivals == ArrivalsEven || p.RatePerSecond > 0 {
+			return "", ""
+		}
+		return "", "a rate with it: without one every client starts at t0"
+	}},
+	{fields: []string{"rate", "duration"}, broken: func(p *Plan) (got, want string) {
+		most := operationsMost / p.Duration.Seconds()
+		if p.RatePerSecond <= most {
+			return "", ""
+		}
+		return "", "at most " + strconv.FormatFloat(math.Floor(most), 'f', -1, 64) + "/s in a duration of " +
+			formatDuration(p.Duration) + ": a run has at most " + strconv.Itoa(operationsMost) + " operations"
+	}},
+	{fields: []string{"retry-after-jitter", "retry-after"}, broken: func(p *Plan) (got, want string) {
+		if p.RetryAfterJitter == ByStrategy || p.RetryAfter == RetryAfterHonour {
+			return "", ""
+		}
+		return "", "retry-after honour with it: a hint that is ignored has no jitter"
+	}},
+	{fields: []string{"workers", "capacity", "model"}, broken: func(p *Plan) (got, want string) {
+		if p.Model != ModelSlots || float64(p.Workers) <= p.CapacityPerSecond*day.Seconds() || p.CapacityPerSecond == 0 {
+			return "", ""
+		}
+		return "", "at most " + strconv.FormatFloat(math.Floor(p.CapacityPerSecond*day.Seconds()), 'f', -1, 64) + " at a capacity of " +
+			formatRate(p.CapacityPerSecond) + ": the service time, workers / capacity, is at most " + formatDuration(day)
+	}},
+	{fields: []string{"burst", "capacity", "model"}, broken: func(p *Plan) (got, want string) {
+		if p.Model != ModelTokenBucket || float64(p.Burst) <= p.CapacityPerSecond*fillTimeMost.Seconds() || p.CapacityPerSecond == 0 {
+			return "", ""
+		}
+		return "", "at most " + strconv.FormatFloat(math.Floor(p.CapacityPerSecond*fillTimeMost.Seconds()), 'f', -1, 64) + " at a capacity of " +
+			formatRate(p.CapacityPerSecond) + ": the bucket fills within a year"
+	}},
+	{fields: []string{"outage", "duration"}, broken: func(p *Plan) (got, want string) {
+		var late []string
+		for _, o := range p.Outages {
+			if o.From >= p.Duration {
+				late = append(late, o.String())
+			}
+		}
+		if late == nil {
+			return "", ""
+		}
+		return strings.Join(late, "; "), "FROM before the end of the run at " + formatDuration(p.Duration)
+	}},
+	{fields: []string{"outage"}, broken: func(p *Plan) (got, want string) {
+		byFrom := slices.SortedStableFunc(slices.Values(p.Outages), func(a, b station.Outage) int { return cmp.Compare(a.From, b.From) })
+		for i := range byFrom[min(1, len(byFrom)):] {
+			if before, o := byFrom[i], byFrom[i+1]; o.From < before.To {
+				return o.String(), "windows that do not overlap, but " + before.String() + " does"
+			}
+		}
+		return "", ""
+	}},
+	{fields: []string{"bucket", "duration"}, broken: func(p *Plan) (got, want string) {
+		least := p.Duration / bucketsMost
+		switch {
+		case p.Bucket > p.Duration:
+			return "", "at most duration, which is " + formatDuration(p.Duration)
+		case p.Bucket < least:
+			return "", "at least " + formatDuration(least.Truncate(time.Microsecond)+time.Millisecond) + " in a duration of " +
+				formatDuration(p.Duration) + ": a run has at most " + strconv.Itoa(bucketsMost) + " buckets"
+		}
+		return "", ""
+	}},
+}
