@@ -1,0 +1,105 @@
+package target
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"stormtest/target/station"
+)
+
+// A responder writes answers from one goroutine. The goroutines that read requests only
+// stamp and decide, so in a wave the arrivals are stamped before the answers take the
+// processor: 2,000 simultaneous requests were stamped within 13 ms in this way and within
+// 27 ms where each reader also answered (scripts/bench/README.md).
+type responder struct {
+	mu     *sync.Mutex
+	queue  []answer
+	kicked chan struct{}
+}
+
+type answer struct {
+	conn net.Conn
+	text []byte // shared; never changed
+}
+
+func newResponder() responder {
+	return responder{mu: new(sync.Mutex), kicked: make(chan struct{}, 1)}
+}
+
+func (r *responder) send(conn net.Conn, text []byte) {
+	r.mu.Lock()
+	r.queue = append(r.queue, answer{conn, text})
+	first := len(r.queue) == 1
+	r.mu.Unlock()
+	if first {
+		select {
+		case r.kicked <- struct{}{}:
+		default:
+		}
+	}
+}
+
+func (r *responder) run(ctx context.Context) {
+	var batch []answer
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-r.kicked:
+		}
+		for {
+			r.mu.Lock()
+			batch, r.queue = r.queue, batch[:0]
+			r.mu.Unlock()
+			if len(batch) == 0 {
+				break
+			}
+			for _, a := range batch {
+				// A client that has gone is no fault of the target's; its reader sees it too.
+				_, _ = a.conn.Write(a.text)
+			}
+		}
+	}
+}
+
+// answerText is the answer with a status and, where positive, a Retry-After.
+func answerText(status int, retryAfter time.Duration) []byte {
+	text := "HTTP/1.1 " + strconv.Itoa(status) + " " + http.StatusText(status) + "\r\n"
+	if retryAfter > 0 {
+		text += "Retry-After: " + strconv.FormatInt(int64(retryAfter/time.Second), 10) + "\r\n"
+	}
+	return []byte(text + "Content-Length: 0\r\n\r\n")
+}
+
+// answerTexts keeps the few answers that a target gives. Not safe for concurrent use.
+type answerTexts struct {
+	served   []byte
+	rejected map[time.Duration][]byte // by Retry-After
+	status   int
+}
+
+func newAnswerTexts(status int) answerTexts {
+	return answerTexts{
+		served:   answerText(http.StatusOK, 0),
+		rejected: make(map[time.Duration][]byte),
+		status:   status,
+	}
+}
+
+// The longest table of Retry-After texts; beyond, a text is made for each answer.
+const answerTextsMax = 1024
+
+func (a *answerTexts) text(adm station.Admission) []byte {
+	if text, ok := a.rejected[adm.RetryAfter]; ok && adm.Status == a.status {
+		return text
+	}
+	text := answerText(adm.Status, adm.RetryAfter)
+	if adm.Status == a.status && len(a.rejected) < answerTextsMax {
+		a.rejected[adm.RetryAfter] = text
+	}
+	return text
+}

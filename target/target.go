@@ -1,0 +1,240 @@
+// Package target is the server under the storm: finite capacity, a bounded queue, an outage
+// script, and the habit of working on for clients that have gone.
+//
+// The rules are station's, which is pure; this package gives them a clock and sockets. A
+// Target serves in two ways over the same rules: Serve, a lean HTTP/1.1 loop for the fleet's
+// plain requests (scripts/bench/README.md tells what it was measured against), and
+// ServeHTTP, for any other server or test.
+package target
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"sync"
+	"time"
+
+	"stormtest/target/station"
+	"stormtest/target/wake"
+)
+
+// The headers by which the target knows who calls. Client and Attempt hold decimal numbers:
+// the client's index, and how many attempts of the same operation came before (0 is the
+// first). A request without them is an arrival of an unknown client's first attempt.
+const (
+	HeaderClient  = "Stormtest-Client"
+	HeaderAttempt = "Stormtest-Attempt"
+)
+
+// Unknown is the Client of an arrival without the header.
+const Unknown = ^uint32(0)
+
+// An Arrival is one attempt at the moment it reached the target.
+type Arrival struct {
+	At       time.Duration // since the target's t0
+	Client   uint32
+	Attempt  int  // 0 is an operation's first
+	Rejected bool // answered at once with an error: over capacity, or by the outage
+}
+
+// Config says what a Target is. The zero value of every field but Station is usable.
+type Config struct {
+	Station station.Config
+	// Service draws service times where Station.ServiceExp asks for them.
+	Service *rand.Rand
+	// OnArrival and OnServed, where set, are told of every arrival and of every piece of work
+	// finished; wasted work is for a client that had gone. They run under the target's lock,
+	// in order, and must be quick.
+	OnArrival func(Arrival)
+	OnServed  func(at time.Duration, wasted bool)
+	// Wake is what the moments of completion are timed with.
+	Wake wake.Source
+}
+
+// A Target serves requests at limited capacity. Make it with New, give it a t0 with Start.
+// Its methods are safe for concurrent use. Memory is bounded by slots, queue and open
+// connections; nothing grows with attempts.
+type Target struct {
+	cfg    Config
+	alarms *wake.Queue
+	finish wake.Event // the next completion
+
+	answers responder
+
+	mu      sync.Mutex
+	t0      time.Time
+	st      *station.Station
+	waiting []*exchange // by the tag that the station carries for a job; nil: the client has gone
+	free    []uint64    // unused places in waiting
+	next    time.Duration
+	texts   answerTexts
+	started chan struct{}
+}
+
+// An exchange is one request that may have to wait for its answer. Exactly one of conn and
+// ready is set.
+type exchange struct {
+	conn  net.Conn      // where the answer is written, for Serve
+	ready chan struct{} // closed when the work is done, for ServeHTTP
+
+	// Guarded by the target's lock.
+	pending bool
+	job     station.JobID
+	tag     uint64
+}
+
+// New returns a target that has not started: until Start it answers nothing. The error
+// lists every fault of the station's configuration.
+func New(cfg Config) (*Target, error) {
+	if err := errors.Join(cfg.Station.Validate()...); err != nil {
+		return nil, fmt.Errorf("target: %w", err)
+	}
+	return &Target{
+		cfg:     cfg,
+		st:      station.New(cfg.Station, cfg.Service),
+		answers: newResponder(),
+		next:    -1,
+		texts:   newAnswerTexts(cfg.Station.Status),
+		started: make(chan struct{}),
+	}, nil
+}
+
+// Start sets the moment from which the outage script and every arrival count. It comes
+// before the first request, and before Run.
+func (t *Target) Start(t0 time.Time) error {
+	alarms, err := wake.New(t0, t.cfg.Wake)
+	if err != nil {
+		return err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.t0, t.alarms = t0, alarms
+	close(t.started)
+	return nil
+}
+
+// Run keeps the target's clock until ctx is cancelled: it answers work when it is done. It
+// waits for Start, and blocks; Serve calls it, and a user of ServeHTTP runs it in a
+// goroutine of its own.
+func (t *Target) Run(ctx context.Context) {
+	select {
+	case <-t.started:
+	case <-ctx.Done():
+		return
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() { t.answers.run(ctx) })
+	t.alarms.Run(ctx, func([]*wake.Event) {
+		t.mu.Lock()
+		t.settle(t.alarms.Now())
+		t.mu.Unlock()
+	})
+	wg.Wait()
+}
+
+// arrive admits one attempt stamped at the given time. On Accepted, x is pending until the
+// work is done or gone is called. The text is the answer to write at once, if there is one.
+func (t *Target) arrive(stamp time.Time, client uint32, attempt int, x *exchange) (station.Admission, []byte) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.alarms == nil {
+		return station.Admission{Kind: station.Refused}, nil // nobody calls before the start
+	}
+	now := stamp.Sub(t.t0)
+	t.finishDue(now)
+	tag := t.reserve(x)
+	adm := t.st.Arrive(now, tag)
+	if adm.Kind != station.Refused && t.cfg.OnArrival != nil {
+		rejected := adm.Kind == station.Rejected || adm.Kind == station.Failed || adm.Kind == station.Reset
+		t.cfg.OnArrival(Arrival{At: now, Client: client, Attempt: attempt, Rejected: rejected})
+	}
+	var text []byte
+	if adm.Kind == station.Accepted {
+		x.pending, x.job, x.tag = true, adm.Job, tag
+	} else {
+		t.release(tag)
+		if adm.Kind == station.Rejected || adm.Kind == station.Failed {
+			text = t.texts.text(adm)
+		}
+	}
+	t.settle(now) // a token bucket serves at once
+	return adm, text
+}
+
+// gone says that the client of x left. It does nothing when x waits for no answer.
+func (t *Target) gone(x *exchange) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !x.pending {
+		return
+	}
+	now := t.alarms.Now()
+	t.finishDue(now)
+	if !x.pending {
+		return // finished in the same moment
+	}
+	x.pending = false
+	t.st.Cancel(now, x.job)
+	t.waiting[x.tag] = nil
+	if t.cfg.Station.CancelAbandoned {
+		t.release(x.tag)
+	}
+	t.alarm()
+}
+
+// settle finishes what is due and sets the alarm for what comes next.
+func (t *Target) settle(now time.Duration) {
+	t.finishDue(now)
+	t.alarm()
+}
+
+func (t *Target) finishDue(now time.Duration) {
+	for {
+		d, ok := t.st.Finish(now)
+		if !ok {
+			return
+		}
+		if t.cfg.OnServed != nil {
+			t.cfg.OnServed(d.At, d.Abandoned)
+		}
+		if x := t.waiting[d.Tag]; x != nil {
+			x.pending = false
+			if x.conn != nil {
+				t.answers.send(x.conn, t.texts.served)
+			} else {
+				close(x.ready)
+			}
+		}
+		t.release(d.Tag)
+	}
+}
+
+// alarm schedules the next completion, if it is another one than before.
+func (t *Target) alarm() {
+	at, ok := t.st.Next()
+	switch {
+	case !ok:
+		t.next = -1
+	case at != t.next:
+		t.next = at
+		t.alarms.Schedule(&t.finish, at)
+	}
+}
+
+func (t *Target) reserve(x *exchange) uint64 {
+	if n := len(t.free); n > 0 {
+		tag := t.free[n-1]
+		t.free = t.free[:n-1]
+		t.waiting[tag] = x
+		return tag
+	}
+	t.waiting = append(t.waiting, x)
+	return uint64(len(t.waiting) - 1)
+}
+
+func (t *Target) release(tag uint64) {
+	t.waiting[tag] = nil
+	t.free = append(t.free, tag)
+}
