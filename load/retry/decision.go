@@ -1,0 +1,52 @@
+package retry
+
+import (
+	"strconv"
+	"time"
+)
+
+// A Reason says why an operation goes on or ended. The zero Reason is Retrying.
+type Reason uint8
+
+// The reasons, in the order in which Decide looks for them.
+const (
+	Retrying      Reason = iota // the operation goes on
+	Succeeded                   // it has what it wanted
+	NotRetryable                // the outcome is not in RetryOn
+	NotIdempotent               // the outcome is, but a repeat might do the work twice
+	MaxRetries                  // all retries are used up
+	MaxElapsed                  // the next attempt would start at MaxElapsed or later
+	ReasonCount                 // of reasons: the length of a table indexed by Reason
+)
+
+var reasonKeys = [ReasonCount]string{
+	Retrying:      "retrying",
+	Succeeded:     "succeeded",
+	NotRetryable:  "not_retryable",
+	NotIdempotent: "not_idempotent",
+	MaxRetries:    "max_retries",
+	MaxElapsed:    "max_elapsed",
+}
+
+// String returns the reason's key in gave_up of a result, such as "max_elapsed". Retrying
+// and Succeeded never appear there.
+func (r Reason) String() string {
+	if r >= ReasonCount {
+		return "Reason(" + strconv.Itoa(int(r)) + ")"
+	}
+	return reasonKeys[r]
+}
+
+// A Decision says what follows an outcome: a retry after Delay, or the end of the
+// operation for Reason. Delay, Draw and Hinted are zero unless Retry.
+type Decision struct {
+	Retry  bool
+	Reason Reason // Retrying if Retry
+	// Delay is how long to sleep, counted from the now of the decision: 0..NoLimit, never
+	// below an honoured hint.
+	Delay time.Duration
+	// Draw is what the strategy alone said. It equals Delay unless Hinted.
+	Draw time.Duration
+	// Hinted says that the server's hint set the delay, not the strategy alone.
+	Hinted bool
+}

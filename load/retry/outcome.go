@@ -1,0 +1,59 @@
+package retry
+
+import "strconv"
+
+// A Kind says how one attempt ended on the wire. The zero Kind is Responded.
+type Kind uint8
+
+// The kinds of ending, in the order of the stages of an attempt. A failed name lookup is a ConnectFailed.
+const (
+	Responded      Kind = iota // an answer came; Outcome.Status says which
+	Refused                    // ECONNREFUSED
+	ConnectTimeout             // the attempt's time ran out before it had a connection
+	ConnectFailed              // any other failure to get a connection
+	Timeout                    // the attempt's time ran out after it was sent
+	Reset                      // the connection was lost after the send and before a whole answer
+	Malformed                  // what came is not HTTP
+	KindCount                  // of kinds: the length of a table indexed by Kind
+)
+
+// kinds is the one table of what is known of each Kind.
+var kinds = [KindCount]struct {
+	key   string // in by_outcome of a result
+	token string // in a Set's text; "" for Responded, which statuses stand for
+	idle  bool   // the server did no work, so a repeat is safe for every method
+}{
+	Responded:      {key: "responded"},
+	Refused:        {key: "refused", token: "connect", idle: true},
+	ConnectTimeout: {key: "connect_timeout", token: "connect", idle: true},
+	ConnectFailed:  {key: "connect_failed", token: "connect", idle: true},
+	Timeout:        {key: "timeout", token: "timeout"},
+	Reset:          {key: "reset", token: "reset"},
+	Malformed:      {key: "malformed", token: "malformed"},
+}
+
+// String returns the kind's key in by_outcome of a result, such as "connect_timeout".
+// Responded has no key there, its statuses have; it is "responded".
+func (k Kind) String() string {
+	if k >= KindCount {
+		return "Kind(" + strconv.Itoa(int(k)) + ")"
+	}
+	return kinds[k].key
+}
+
+// An Outcome is how one attempt ended. Status and Hint are read only where Kind is
+// Responded.
+type Outcome struct {
+	Kind   Kind
+	Status int  // of the final answer: 200..999, or 101
+	Hint   Hint // of the answer's Retry-After; the zero Hint where it had none
+}
+
+// String returns the outcome's key in by_outcome of a result: "503", "timeout". It is for
+// reports; it allocates.
+func (o Outcome) String() string {
+	if o.Kind == Responded {
+		return strconv.Itoa(o.Status)
+	}
+	return o.Kind.String()
+}
