@@ -15,10 +15,10 @@ func TestPolicyValidate(t *testing.T) {
 		want   []string // beginnings of the faults
 	}{
 		{"default", func(*retry.Policy) {}, nil},
-		{"no strategy", func(p *retry.Policy) { p.strategy = nil }, []string{"retry: strategy = nil, want a strategy"}},
+		{"no strategy", func(p *retry.Policy) { p.Strategy = nil }, []string{"retry: strategy = nil, want a strategy"}},
 		{"no retries", func(p *retry.Policy) { p.MaxRetries = 0 }, nil},
 		{"many retries", func(p *retry.Policy) { p.MaxRetries = math.MaxInt }, nil},
-		{"negative retries", func(p *retry.Policy) { p.max-retries = -2 }, []string{"retry: max-retries = -2, want 0 or more"}},
+		{"negative retries", func(p *retry.Policy) { p.MaxRetries = -2 }, []string{"retry: max-retries = -2, want 0 or more"}},
 		{"negative elapsed", func(p *retry.Policy) { p.MaxElapsed = -1 }, []string{"retry: max-elapsed = -1ns, want 0s (no limit) to "}},
 		{"longest elapsed", func(p *retry.Policy) { p.MaxElapsed = retry.NoLimit }, nil},
 		{"too long elapsed", func(p *retry.Policy) { p.MaxElapsed = retry.NoLimit + 1 }, []string{"retry: max-elapsed = "}},
