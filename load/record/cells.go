@@ -96,14 +96,16 @@ func (c *cells) slidingMax(width int) int64 {
 // pairs counts the pairs of retries in cells [from, to) that are closer than each scale.
 //
 // With w = m cells, two arrivals d cells apart are closer than w for certain when d < m and never
-// when d > m. When d = m the later one must lie earlier inside its cell than the other does, and its
-// share is computed as if each cell's retries were spread evenly between its first and its last
-// (below). So the counts are exact when no cell holds more than one retry, and for retries that
-// share one moment, as in virtual time without jitter, where a distance of exactly w is no pair.
+// when d > m. When d = m the later one must lie earlier inside its cell than the other does, and the
+// share of pairs where it does is computed as if all but a cell's first and last retry were spread
+// evenly between these two. So the counts are exact when no cell holds more than two retries, and for
+// retries that share one moment, as in virtual time without jitter, where a distance of exactly w
+// is no pair.
 //
-// Error of the convoy index against exact times, over Poisson traffic, uniform and gaussian convoys
-// of 0.1 ms to 1 s and spikes with 100 retries or more (TestCellsAgreeWithExactTimes): at most 0.01,
-// and 0.001 typically. One pass, O(to-from).
+// Error of the convoy index against exact times: at most 0.003 and 0.00001 on average over 30,000 random
+// cases of Poisson traffic, uniform and gaussian convoys of 0.1 ms to 1 s every 5 ms to 2 s, spikes and
+// lattices, of 100 to 3000 retries (TestCellsAgreeWithExactTimes with -rapid.checks=10000). One pass,
+// O(to-from).
 func (c *cells) pairs(from, to int) Pairs {
 	to = min(to, c.len())
 	var p Pairs
@@ -147,28 +149,46 @@ func (c *cells) pairs(from, to int) Pairs {
 }
 
 // earlierShare returns the share of pairs (one retry of b, one of a) in which b's has the smaller
-// offset inside its cell, taking each cell's retries as uniform between their first and last.
+// offset inside its cell. Each cell has one retry at its first offset, one at its last, and the others
+// spread evenly between.
 func earlierShare(b, a cell) float64 {
-	b0, b1, a0, a1 := float64(b.lo), float64(b.hi), float64(a.lo), float64(a.hi)
+	n := float64(a.retries)
+	if a.lo == a.hi {
+		return b.below(float64(a.lo))
+	}
+	ends := b.below(float64(a.lo)) + b.below(float64(a.hi))
+	if a.retries == 2 {
+		return ends / 2
+	}
+	between := b.belowMean(float64(a.lo), float64(a.hi))
+	return (ends + (n-2)*between) / n
+}
+
+// below returns the share of c's retries with an offset under x.
+func (c cell) below(x float64) float64 {
+	lo, hi, n := float64(c.lo), float64(c.hi), float64(c.retries)
 	switch {
-	case b1 < a0:
-		return 1
-	case b0 >= a1:
+	case x <= lo:
 		return 0
-	case a0 == a1:
-		return (a0 - b0) / (b1 - b0)
-	case b0 == b1:
-		return (a1 - b0) / (a1 - a0)
+	case x > hi:
+		return 1
 	}
-	// below is the integral up to x of P(offset of b < x).
-	below := func(x float64) float64 {
+	return (1 + (n-2)*(x-lo)/(hi-lo)) / n
+}
+
+// belowMean returns the mean of c.below(x) for x uniform in [from, to), from < to.
+func (c cell) belowMean(from, to float64) float64 {
+	lo, hi, n := float64(c.lo), float64(c.hi), float64(c.retries)
+	// under is the integral up to x of c.below.
+	under := func(x float64) float64 {
 		switch {
-		case x <= b0:
+		case x <= lo:
 			return 0
-		case x < b1:
-			return (x - b0) * (x - b0) / (2 * (b1 - b0))
+		case x <= hi:
+			d := x - lo
+			return (d + (n-2)*d*d/(2*(hi-lo))) / n
 		}
-		return (b1-b0)/2 + x - b1
+		return (hi-lo)/2 + x - hi
 	}
-	return (below(a1) - below(a0)) / (a1 - a0)
+	return (under(to) - under(from)) / (to - from)
 }
