@@ -1,8 +1,127 @@
 package plan
 
-// allStrategies is what the word all stands for.
-var allStrategies = []string{"none", "equal", "full", "decorrelated"}
+import (
+	"fmt"
+	"math"
+	"time"
 
-func checkRetryOn(text string) (canonical, want string) { return text, "" }
+	"stormtest/load/backoff"
+	"stormtest/load/retry"
+	"stormtest/target/station"
+)
 
-func strategyNames() []string { return []string{"none", "equal", "full", "decorrelated"} }
+// Params returns the numbers of the plan's strategies.
+func (p Plan) Params() backoff.Params {
+	return backoff.Params{
+		Base:           p.Base,
+		Cap:            p.Cap,
+		Multiplier:     p.Multiplier,
+		FirstExponent:  p.FirstExponent,
+		CapMode:        p.CapMode,
+		CapJitterShare: p.CapJitterShare,
+		Noise:          p.Noise,
+		SpreadShare:    p.SpreadShare,
+		Floor:          p.Floor,
+	}
+}
+
+// Backoff returns the strategy of a name in p.Strategies, with the plan's numbers. An
+// unknown name is a bug of the caller and panics. The plan must be valid.
+func (p Plan) Backoff(strategy string) backoff.Ranged { return entry(strategy).New(p.Params()) }
+
+// Policy returns the retry policy of the run of one strategy, a name in p.Strategies. An
+// unknown name is a bug of the caller and panics. The plan must be valid.
+func (p Plan) Policy(strategy string) retry.Policy {
+	return retry.Policy{
+		Strategy:           p.Backoff(strategy),
+		MaxRetries:         p.MaxRetries,
+		MaxElapsed:         p.MaxElapsed,
+		Timeout:            p.Timeout,
+		HonourRetryAfter:   p.RetryAfter == RetryAfterHonour,
+		RetryAfterJitter:   p.RetryAfterJitter,
+		RetryOn:            p.RetryOn,
+		Method:             p.Method,
+		IdempotencyKey:     p.IdempotencyKey,
+		RetryNonIdempotent: p.RetryNonIdempotent,
+	}
+}
+
+// entry returns the row of a strategy that must be known.
+func entry(strategy string) backoff.Entry {
+	e, ok := backoff.Lookup(strategy)
+	if !ok {
+		panic(fmt.Sprintf("plan: BUG: strategy %q is not in backoff.Table", strategy))
+	}
+	return e
+}
+
+// Station returns the built-in target. The plan must be valid.
+func (p Plan) Station() station.Config {
+	c := station.Config{
+		PerSecond:       p.CapacityPerSecond,
+		Model:           station.Slots,
+		Workers:         p.Workers,
+		Queue:           p.Queue,
+		Burst:           p.Burst,
+		ServiceExp:      p.Service == ServiceExp,
+		Status:          p.Status,
+		CancelAbandoned: p.Abandoned == AbandonedCancel,
+		Outages:         p.Outages,
+	}
+	if p.Model == ModelTokenBucket {
+		c.Model = station.TokenBucket
+	}
+	switch p.SendRetryAfter {
+	case 0:
+	case AutoRetryAfter:
+		c.RetryAfter.Mode = station.RetryAfterAuto
+	default:
+		c.RetryAfter = station.RetryAfterRule{Mode: station.RetryAfterFixed, After: p.SendRetryAfter}
+	}
+	return c
+}
+
+// OperationsTotal returns how many operations a run starts at most: Operations where it is
+// given, else with a rate those due before the end of the run (operation j is due at
+// j/rate), else one a client. With Poisson arrivals their number is a draw, and this is
+// the mean and the limit.
+func (p Plan) OperationsTotal() int64 {
+	switch {
+	case p.Operations > 0:
+		return p.Operations
+	case p.RatePerSecond > 0:
+		return dueBefore(p.RatePerSecond, p.Duration)
+	}
+	return int64(p.Clients)
+}
+
+// dueBefore returns how many of the moments 0, 1/rate, 2/rate, ... lie before end. The
+// rate is taken as the decimal number that was written, which 0.1 in binary is not: 0.1/s
+// has 3 in 30 s.
+func dueBefore(perSecond float64, end time.Duration) int64 {
+	const rounding = 1e-12 // relative, far above that of two binary numbers
+	exact := perSecond * end.Seconds()
+	if math.Abs(exact-math.Round(exact)) <= rounding*exact {
+		return int64(math.Round(exact))
+	}
+	return int64(math.Ceil(exact))
+}
+
+// ConvoyWindow returns the standard window [from, to) of the convoy index: 10 to 100 times
+// base after the moment when the clients fail together, which is the start of the first
+// outage, or t0 where there is none. It ends with the run at the latest, and is empty
+// (from = to) where the run ends before it.
+// Source: the domain reference, 5.2.
+func (p Plan) ConvoyWindow() (from, to time.Duration) {
+	var failure time.Duration
+	for i, o := range p.Outages {
+		if i == 0 || o.From < failure {
+			failure = o.From
+		}
+	}
+	const first, last = 10, 100 // times base
+	return min(failure+first*p.Base, p.Duration), min(failure+last*p.Base, p.Duration)
+}
+
+// strategyNames returns the names of all strategies, in the order of the help.
+func strategyNames() []string { return backoff.Names() }

@@ -12,15 +12,17 @@ package plan
 import (
 	"time"
 
+	"stormtest/load/backoff"
+	"stormtest/load/retry"
 	"stormtest/target/station"
 )
 
 // Words for values that no number can say.
 const (
 	// Unlimited is the MaxRetries of a policy that stops only for another reason.
-	Unlimited = -1
+	Unlimited = retry.Unlimited
 	// ByStrategy is the RetryAfterJitter that adds the strategy's own draw to a hint.
-	ByStrategy time.Duration = -1
+	ByStrategy = retry.StrategyDraw
 	// AutoRetryAfter is the SendRetryAfter that the target works out from its backlog.
 	AutoRetryAfter time.Duration = -1
 )
@@ -60,7 +62,7 @@ type Plan struct {
 	Multiplier float64 // at least 1
 	// FirstExponent is the exponent of the first retry's ceiling, 0 or 1.
 	FirstExponent  int
-	CapMode        string        // a word of backoff.CapMode
+	CapMode        backoff.CapMode
 	CapJitterShare float64       // cap-jitter: of cap mode random-cap, in (0, 1]
 	Noise          time.Duration // of strategies fixed and fixed-up
 	SpreadShare    float64       // spread: of strategies proportional and additive, in (0, 1]
@@ -82,8 +84,8 @@ type Plan struct {
 	MaxElapsed         time.Duration // of one operation; 0 is no limit
 	RetryAfter         string        // honour or ignore
 	RetryAfterJitter   time.Duration // ByStrategy, or a width of its own
-	RetryOn            string        // a canonical text of retry.Set
-	Method             string        // HTTP method, upper case
+	RetryOn            retry.Set
+	Method             string // HTTP method, upper case
 	RetryNonIdempotent bool
 	IdempotencyKey     bool // the fleet sends one stable key an operation
 
@@ -123,7 +125,7 @@ func Default() Plan {
 		Base:           100 * time.Millisecond,
 		Cap:            20 * time.Second,
 		Multiplier:     2,
-		CapMode:        "ceiling",
+		CapMode:        backoff.CapCeiling,
 		CapJitterShare: 0.2,
 		Noise:          50 * time.Millisecond,
 		SpreadShare:    0.2,
@@ -135,7 +137,7 @@ func Default() Plan {
 		MaxElapsed:       60 * time.Second,
 		RetryAfter:       RetryAfterHonour,
 		RetryAfterJitter: ByStrategy,
-		RetryOn:          "connect,timeout,408,429,502,503,504",
+		RetryOn:          retry.DefaultSet(),
 		Method:           "GET",
 		IdempotencyKey:   true,
 

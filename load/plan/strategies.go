@@ -10,6 +10,9 @@ type strategies struct{}
 
 const strategyAll = "all"
 
+// allStrategies is what the word all stands for: the four of the published guides.
+var allStrategies = []string{"none", "equal", "full", "decorrelated"}
+
 func (strategies) read(p *Plan, text string) string {
 	var names []string
 	for _, name := range strings.Split(text, ",") {

@@ -7,6 +7,9 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"stormtest/load/backoff"
+	"stormtest/load/retry"
 )
 
 // A scalar reads and writes one field of a plan as one text. read returns what it wanted
@@ -265,25 +268,38 @@ func isMethod(text string) bool {
 	return text != "" && len(text) <= most
 }
 
-// custom is a text that other functions know: check returns the canonical text, or what
-// it wanted.
-type custom struct {
-	at    func(*Plan) *string
-	kind  string
-	check func(text string) (canonical, want string)
-}
+// capMode is a backoff.CapMode.
+type capMode struct{}
 
-func (v custom) read(p *Plan, text string) string {
-	canonical, want := v.check(text)
-	if want == "" {
-		*v.at(p) = canonical
+func (v capMode) read(p *Plan, text string) string {
+	mode, err := backoff.ParseCapMode(text)
+	if err != nil {
+		return didYouMean(orWords("", v.choices()...), text, v.choices())
 	}
-	return want
+	p.CapMode = mode
+	return ""
 }
 
-func (v custom) write(p *Plan) string { return *v.at(p) }
-func (v custom) word() string         { return v.kind }
-func (custom) choices() []string      { return nil }
+func (capMode) write(p *Plan) string { return p.CapMode.String() }
+func (v capMode) word() string       { return strings.Join(v.choices(), "|") }
+func (capMode) choices() []string    { return backoff.CapModes() }
+
+// retryOn is a retry.Set.
+type retryOn struct{}
+
+func (retryOn) read(p *Plan, text string) string {
+	const want = "a comma list of connect, timeout, reset, malformed, statuses 100..599 and classes 1xx..5xx, each with + or - before it if wished, or none"
+	set, err := retry.ParseSet(text)
+	if err != nil {
+		return want
+	}
+	p.RetryOn = set
+	return ""
+}
+
+func (retryOn) write(p *Plan) string { return p.RetryOn.String() }
+func (retryOn) word() string         { return "list" }
+func (retryOn) choices() []string    { return nil }
 
 // bounds writes a closed range.
 func bounds(lo, hi string) string {

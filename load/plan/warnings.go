@@ -1,0 +1,155 @@
+package plan
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"stormtest/load/backoff"
+	"stormtest/load/retry"
+)
+
+// Warnings returns, one line each, what the plan asks for without any effect: a field off
+// its default that nothing in this plan reads, and what cannot come out as asked. None of
+// it stops a run, but none of it may go unsaid. The plan must be valid.
+func (p Plan) Warnings() []string {
+	var w []string
+	w = append(w, p.idleStrategyFields()...)
+	w = append(w, p.idlePolicyFields()...)
+	w = append(w, p.idleTargetFields()...)
+	total := p.OperationsTotal()
+	if p.RatePerSecond == 0 && total < int64(p.Clients) {
+		w = append(w, fmt.Sprintf("operations %d: %d of the %d clients have nothing to do", total, int64(p.Clients)-total, p.Clients))
+	}
+	for _, o := range p.Outages {
+		if o.To >= p.Duration {
+			w = append(w, fmt.Sprintf("outage %v: not over before the run ends at %s, so no recovery is seen", o, formatDuration(p.Duration)))
+		}
+	}
+	return w
+}
+
+// Notes returns facts about the plan that a reader of its result must know, one line each.
+// The plan must be valid.
+func (p Plan) Notes() []string {
+	var notes []string
+	if p.Base <= p.Bucket && p.draws() {
+		notes = append(notes, fmt.Sprintf("base %s is not longer than bucket %s: jitter cannot lower the first peak",
+			formatDuration(p.Base), formatDuration(p.Bucket)))
+	}
+	if !p.retries(retry.Outcome{Kind: retry.Responded, Status: p.Status}) {
+		notes = append(notes, fmt.Sprintf("status %d is not in retry-on: an operation that the target refuses is not retried", p.Status))
+	}
+	return notes
+}
+
+// idle returns the warning for a field that is off its default without effect, or nothing.
+func (p *Plan) idle(name, why string) []string {
+	f, _ := FieldNamed(name)
+	text := strings.Join(f.texts(p), "; ")
+	if text == f.Default() {
+		return nil
+	}
+	return []string{name + " " + text + ": no effect " + why}
+}
+
+// idleStrategyFields warns of strategy numbers that none of the plan's strategies reads:
+// with the default in its place, the same draws give the same delays.
+func (p *Plan) idleStrategyFields() []string {
+	var w []string
+	if p.MaxRetries == 0 {
+		if len(p.Strategies) > 1 {
+			w = append(w, fmt.Sprintf("strategy %s: they do not differ with max-retries 0", strings.Join(p.Strategies, ",")))
+		}
+		return w
+	}
+	why := "on strategy " + strings.Join(p.Strategies, ",")
+	for _, name := range []string{"base", "cap", "multiplier", "first-exponent", "cap-mode", "cap-jitter", "noise", "spread", "floor"} {
+		f, _ := FieldNamed(name)
+		other, fallback := *p, Default()
+		if err := f.Set(&other, f.Get(&fallback)...); err != nil || other.Params().Validate() != nil {
+			continue // the default does not go with the rest, so the field has an effect
+		}
+		if !p.delaysDiffer(other.Params()) {
+			w = append(w, p.idle(name, why)...)
+		}
+	}
+	if p.SharedSeed && !p.draws() {
+		w = append(w, p.idle("shared-seed", why+", which draws nothing")...)
+	}
+	return w
+}
+
+// delaysDiffer reports whether, for one of the plan's strategies, other numbers give other
+// delays from the same draws.
+func (p *Plan) delaysDiffer(other backoff.Params) bool {
+	return slices.ContainsFunc(p.Strategies, func(name string) bool {
+		e := entry(name)
+		return delays(e.New(p.Params()), 1) != delays(e.New(other), 1)
+	})
+}
+
+// draws reports whether one of the plan's strategies is random: whether other draws give
+// other delays.
+func (p *Plan) draws() bool {
+	return slices.ContainsFunc(p.Strategies, func(name string) bool {
+		s := p.Backoff(name)
+		return delays(s, 1) != delays(s, 2)
+	})
+}
+
+// delays returns the delays of one long operation, the same for the same seed. 128 is
+// enough to reach most caps: 1.1^128 is 198,000.
+func delays(s backoff.Strategy, seed uint64) (all [128]time.Duration) {
+	r := rand.New(rand.NewPCG(seed, 0))
+	var carry float64
+	a := backoff.Attempt{Carry: &carry}
+	for k := range all {
+		a.Retry = k
+		a.Prev = s.Delay(r, a)
+		all[k] = a.Prev
+	}
+	return all
+}
+
+// retries reports whether the policy retries after o at all.
+func (p *Plan) retries(o retry.Outcome) bool { return p.RetryOn.Classify(o) == retry.Retryable }
+
+// idlePolicyFields warns of policy fields that others make void.
+func (p *Plan) idlePolicyFields() []string {
+	var w []string
+	if p.MaxRetries == 0 {
+		const why = "with max-retries 0"
+		for _, name := range []string{"retry-after", "retry-after-jitter", "retry-on", "retry-non-idempotent"} {
+			w = append(w, p.idle(name, why)...)
+		}
+		return w
+	}
+	switch {
+	case idempotent(p.Method):
+		w = append(w, p.idle("retry-non-idempotent", "on method "+p.Method)...)
+	case p.IdempotencyKey:
+		w = append(w, p.idle("retry-non-idempotent", "with idempotency-key "+strconv.FormatBool(true))...)
+	}
+	return w
+}
+
+// idempotent reports whether RFC 9110 (9.2.2) calls the method idempotent.
+func idempotent(method string) bool {
+	return slices.Contains([]string{"GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"}, method)
+}
+
+// idleTargetFields warns of target fields that belong to the other model.
+func (p *Plan) idleTargetFields() []string {
+	if p.Model == ModelSlots {
+		return p.idle("burst", "on model "+ModelSlots)
+	}
+	var w []string
+	for _, name := range []string{"workers", "queue", "service", "abandoned"} {
+		w = append(w, p.idle(name, "on model "+p.Model)...)
+	}
+	return w
+}
