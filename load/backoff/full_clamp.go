@@ -1,0 +1,32 @@
+package backoff
+
+import (
+	"math/rand/v2"
+	"time"
+)
+
+// FullClamp is Full with a least wait, put under it: max(Floor, U[0, c)).
+//
+// Mean c/2 + Floor^2/(2c), range [Floor, c). At the cap as Full.
+//
+// Wrong: a share Floor/c of all clients waits exactly the floor. Where the floor is the
+// first ceiling, every first retry is exactly that, without randomness: the Stripe SDKs
+// with their 500 ms. FullFloor has no such atom.
+//
+// One draw. Immutable, so safe for concurrent use.
+// Source: stripe-go and stripe-python, sleep time of the retry loop.
+type FullClamp struct{ Params }
+
+// Delay implements Strategy.
+func (s *FullClamp) Delay(r *rand.Rand, a Attempt) time.Duration {
+	return s.draw(r, s.exponential(s.step(a.Retry)), fromZeroUnderFloor)
+}
+
+// Range implements Ranged.
+func (s *FullClamp) Range(a Attempt) (lo, hi time.Duration) {
+	return s.reach(s.exponential(s.step(a.Retry)), fromZeroUnderFloor)
+}
+
+func fromZeroUnderFloor(p *Params, raw time.Duration) window {
+	return window{width: uint64(raw), floor: p.floor()}
+}

@@ -1,0 +1,144 @@
+package backoff
+
+import (
+	"fmt"
+	"math"
+	"time"
+)
+
+// settleStepsMax bounds the search for the step at which a schedule settles. A schedule
+// that takes longer waits at least a million times: no run sees its end.
+const settleStepsMax = 1 << 20
+
+// FirstCeiling returns the ceiling of the first retry on the exponential schedule of p:
+// min(Cap, Base*Multiplier^FirstExponent). A tool prints it, because published snippets
+// disagree about the first exponent. Entry.Ceiling is the same for one strategy.
+func FirstCeiling(p Params) time.Duration { return p.Ceiling(0) }
+
+// Ceiling returns c_k = min(Cap, Base*Multiplier^(k+FirstExponent)), the k-th delay of the
+// exponential schedule without jitter. Exact where the multiplier is a whole number,
+// otherwise rounded to the nearest ns.
+func (p Params) Ceiling(k int) time.Duration {
+	return min(p.Cap, p.exponential(p.step(k)))
+}
+
+// CapReachedAt returns the elapsed time of an operation at which the exponential schedule
+// without jitter plans its first delay of Cap: the sum of the ceilings below Cap. From then
+// on retries that are not jittered at the cap repeat every Cap. With the parameters of
+// Defaults it is 25.5 s.
+//
+// It is the longest time.Duration where that never happens (Multiplier 1 and Base below
+// Cap), takes longer than 292 years or takes more than a million retries.
+// Attempts are taken to last no time. Entry.PeriodFrom is the same for one strategy.
+func (p Params) CapReachedAt() time.Duration { return settledAt(p.Ceiling, p.Cap) }
+
+// settledAt returns the sum of the ceilings before the first that has reached level, or
+// forever.
+func settledAt(ceiling func(k int) time.Duration, level time.Duration) time.Duration {
+	sum := time.Duration(0)
+	for k := range settleStepsMax {
+		c := ceiling(k)
+		if c >= level {
+			return sum
+		}
+		if sum = add(sum, c); sum == forever {
+			break
+		}
+	}
+	return forever
+}
+
+// step returns n = k + FirstExponent, the position on the schedule of retry index k.
+func (p *Params) step(k int) int {
+	if k < 0 {
+		panic(fmt.Sprintf("backoff: BUG: retry index %d is negative", k))
+	}
+	if k > math.MaxInt-p.FirstExponent {
+		return math.MaxInt
+	}
+	return k + p.FirstExponent
+}
+
+// exponential returns b*m^n, or forever.
+func (p *Params) exponential(n int) time.Duration {
+	if n == 0 || p.Multiplier == 1 {
+		return p.Base
+	}
+	m, whole := p.wholeMultiplier()
+	if !whole {
+		growth := math.Pow(p.Multiplier, float64(n))
+		if growth >= math.MaxInt64 {
+			return forever
+		}
+		return round(float64(p.Base) * growth)
+	}
+	x := p.Base
+	for range n { // at most 63 times: m >= 2
+		if x = times(m, x); x == forever {
+			break
+		}
+	}
+	return x
+}
+
+// mersenne returns b*(1 + m + ... + m^n), or forever; for m = 2 that is b*(2^(n+1) - 1).
+func (p *Params) mersenne(n int) time.Duration {
+	if p.Multiplier == 1 {
+		return p.linear(n)
+	}
+	if n == 0 {
+		return p.Base
+	}
+	m, whole := p.wholeMultiplier()
+	if !whole {
+		// A multiplier with a fraction lies between 1 + 2^-52 and 2^53: the division
+		// neither brings e^600 back into a Duration nor makes it infinite.
+		exponent := (float64(n) + 1) * math.Log(p.Multiplier)
+		if exponent > 600 {
+			return forever
+		}
+		return round(math.Expm1(exponent) / (p.Multiplier - 1) * float64(p.Base))
+	}
+	x := p.Base
+	for range n { // at most 63 times: m >= 2
+		if x = add(times(m, x), p.Base); x == forever {
+			break
+		}
+	}
+	return x
+}
+
+// linear returns (n+1)*b, or forever.
+func (p *Params) linear(n int) time.Duration { return times(uint64(n)+1, p.Base) }
+
+// fibonacci returns F(n+1)*b with F = 1, 1, 2, 3, 5, ..., or forever.
+func (p *Params) fibonacci(n int) time.Duration {
+	if n > 91 { // F(93) > 2^63
+		return forever
+	}
+	f, next := uint64(1), uint64(1)
+	for range n {
+		f, next = next, f+next
+	}
+	return times(f, p.Base)
+}
+
+// power returns b*m^x for any real x, rounded to the nearest ns, or forever. It works on
+// logarithms, so that nothing becomes infinite on the way.
+func (p *Params) power(x float64) time.Duration {
+	exponent := x * math.Log(p.Multiplier)
+	if exponent >= 64*math.Ln2 {
+		return forever
+	}
+	return round(float64(p.Base) * math.Exp(exponent))
+}
+
+// wholeMultiplier returns the multiplier as an integer, where it is one. One that is too
+// large for a Duration comes back as the largest: any product with it is forever anyhow.
+func (p *Params) wholeMultiplier() (m uint64, whole bool) {
+	if p.Multiplier >= math.MaxInt64 {
+		return math.MaxUint64, true
+	}
+	m = uint64(p.Multiplier)
+	return m, float64(m) == p.Multiplier
+}
