@@ -10,6 +10,13 @@ const (
 	PeriodicLags = 3
 	// PeriodicLevelMin is how full the emptiest whole lag must be against the fullest.
 	PeriodicLevelMin = 0.5
+	// periodicDeviations is how many standard deviations of Poisson traffic's r it takes, unless r is at
+	// least periodicCertain; 4 of them come by chance at a rate of 3e-5.
+	periodicDeviations = 4
+	periodicCertain    = 0.8
+	// periodicDispersionMin is the least dispersion that a pattern must have: less is the rounding of a
+	// steady rate to whole arrivals, which has a pattern of its own.
+	periodicDispersionMin = 0.1
 )
 
 // Autocorrelation returns how far counts resemble themselves lag buckets later:
@@ -52,15 +59,17 @@ func autocorrelation(x []float64, lag int) (r float64, ok bool) {
 
 // Periodic says whether counts repeat every lag buckets, as traffic does behind an unjittered cap.
 //
-// Autocorrelation alone does not tell: any decaying series resembles itself one lag later. So three
-// things are asked of at least PeriodicLags lags of counts:
+// Autocorrelation alone does not tell: any decaying series resembles itself one lag later, and in a short one
+// chance does. So this is asked of at least PeriodicLags lags of counts:
 //
-//  1. Autocorrelation >= PeriodicMin.
+//  1. Autocorrelation >= PeriodicMin, and beyond what chance does: 4/sqrt(K - lag), which is less than
+//     PeriodicMin from K - lag = 178 on, or 0.8.
 //  2. The level is steady: of the whole lags counted from the end, the emptiest holds at least
 //     PeriodicLevelMin of what the fullest holds. This refuses a fleet that is still backing off or
 //     already being served.
-//  3. The autocorrelation holds for the counts divided by their own moving average over one lag as
-//     well. A slope, straight or exponential, is one constant after that and a pattern is not.
+//  3. The same as in 1 for the counts divided by their own moving average over one lag. A slope, straight or
+//     exponential, is one constant after that and a pattern is not.
+//  4. What is left after that varies at least a tenth as much as Poisson traffic does.
 //
 // r is the autocorrelation of the counts as they are; ok is false where it has no value or the counts
 // are too few. O(len(counts)).
@@ -69,11 +78,30 @@ func Periodic(counts []int64, lag int) (r float64, periodic, ok bool) {
 		return 0, false, false
 	}
 	r, ok = Autocorrelation(counts, lag)
-	if !ok || r < PeriodicMin || !steady(counts, lag) {
+	if !ok || !beyondChance(r, len(counts)-lag) || !steady(counts, lag) {
 		return r, false, ok
 	}
-	level, ok := autocorrelation(overMovingAverage(counts, lag), lag)
-	return r, ok && level >= PeriodicMin, true
+	ratios := overMovingAverage(counts, lag)
+	level, valid := autocorrelation(ratios, lag)
+	periodic = valid && beyondChance(level, len(ratios)-lag) && varianceOf(ratios)*meanOf(counts) >= periodicDispersionMin
+	return r, periodic, true
+}
+
+// beyondChance says whether an autocorrelation over so many products is more than Poisson traffic has: its
+// standard deviation is 1/sqrt(products).
+func beyondChance(r float64, products int) bool {
+	return r >= max(PeriodicMin, min(periodicCertain, periodicDeviations/math.Sqrt(float64(products))))
+}
+
+// varianceOf returns the mean squared deviation of x from its mean.
+func varianceOf(x []float64) float64 {
+	var sum, squares float64
+	for _, v := range x {
+		sum += v
+		squares += v * v
+	}
+	mean := sum / float64(len(x))
+	return max(0, squares/float64(len(x))-mean*mean)
 }
 
 // steady says whether the whole lags of counts, from the end backwards, hold about the same.
