@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"syscall"
+
+	"stormtest/load/record"
+	"stormtest/report/check"
+)
+
+// The exit codes.
+const (
+	codePassed  = 0
+	codeFailed  = 1 // could not run, or could not write what was measured
+	codeUsage   = 2 // a bad flag, plan or file; nothing was sent
+	codeGate    = 3 // a gate failed
+	codeInvalid = 4 // the generator was the bottleneck, and gates were asked for
+	codeSignal  = 128
+)
+
+func codeOfSignal(s syscall.Signal) int { return codeSignal + int(s) }
+
+// A usageError is the user's to mend. Nothing has been sent.
+type usageError struct{ err error }
+
+func (e usageError) Error() string { return e.err.Error() }
+func (e usageError) Unwrap() error { return e.err }
+
+func usage(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// An outcomeError carries an exit code of a run that went as it should but did not pass. It
+// has been told already.
+type outcomeError struct{ code int }
+
+func (e outcomeError) Error() string { return fmt.Sprintf("exit code %d", e.code) }
+
+// codeOf returns the exit code of a command's error, after saying on w what it was.
+func codeOf(err error, w io.Writer) int {
+	var outcome outcomeError
+	var user usageError
+	switch {
+	case err == nil:
+		return codePassed
+	case errors.As(err, &outcome):
+		return outcome.code
+	case errors.Is(err, syscall.EPIPE):
+		return codeFailed // whoever read has gone, and needs no word
+	}
+	for line := range strings.Lines(err.Error()) {
+		fmt.Fprintf(w, "stormtest: %s\n", strings.TrimRight(line, "\n"))
+	}
+	if errors.As(err, &user) {
+		fmt.Fprintln(w, "Run 'stormtest --help' for the flags.")
+		return codeUsage
+	}
+	return codeFailed
+}
+
+// outcomeOf returns the error that stands for a finished run's exit code.
+//
+// A signal comes first, because the run is not the one that was asked for. An invalid run
+// comes before a failed gate: its figures are the machine's, so that no gate on them means
+// anything.
+func outcomeOf(ctx context.Context, r *record.Result) error {
+	var s signalError
+	switch {
+	case errors.As(context.Cause(ctx), &s):
+		return outcomeError{codeOfSignal(s.signal)}
+	case r.Interrupted:
+		return outcomeError{codeOfSignal(syscall.SIGINT)}
+	case len(r.Gates) > 0 && !r.Valid:
+		return outcomeError{codeInvalid}
+	case !check.Passed(r.Gates):
+		return outcomeError{codeGate}
+	}
+	return nil
+}

@@ -1,0 +1,107 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"stormtest/load/plan"
+	"stormtest/report/check"
+)
+
+// fileMost bounds a scenario file, resultMost a saved result.
+const (
+	fileMost   = 1 << 20
+	resultMost = 1 << 30
+)
+
+// planFlags are the flags of a plan's fields, kept as texts in the order given: plan reads
+// them, so that flags, environment and file mean the same.
+type planFlags struct {
+	settings []plan.Setting
+	file     string
+}
+
+// A setting is the pflag.Value of one field.
+type setting struct {
+	flags *planFlags
+	field plan.Field
+	given []string
+}
+
+func (s *setting) Set(text string) error {
+	s.given = append(s.given, text)
+	s.flags.settings = append(s.flags.settings, plan.Setting{Name: s.field.Name, Text: text})
+	return nil
+}
+
+func (s *setting) String() string { return strings.Join(s.given, "; ") }
+func (s *setting) Type() string   { return s.field.Type() }
+
+// groupAnnotation names the help's group of a flag.
+const groupAnnotation = "group"
+
+// add defines a flag for every field of a plan.
+func (f *planFlags) add(cmd *cobra.Command) {
+	set := cmd.Flags()
+	for _, field := range plan.Fields() {
+		flag := set.VarPF(&setting{flags: f, field: field}, field.Name, field.Shorthand, field.Usage)
+		flag.DefValue = field.Default()
+		flag.Annotations = map[string][]string{groupAnnotation: {string(field.Group)}}
+		if field.Type() == "bool" {
+			flag.NoOptDefVal = "true"
+		}
+		if choices := field.Choices(); choices != nil {
+			complete(cmd, field.Name, choices)
+		}
+	}
+	set.StringVarP(&f.file, "file", "f", "", "scenario file, YAML or JSON, of the flags' names; - is stdin")
+	set.Lookup("file").Annotations = map[string][]string{groupAnnotation: {groupSource}}
+	_ = cmd.MarkFlagFilename("file", "yaml", "yml", "json")
+}
+
+// complete offers words for a flag's value to the shell.
+func complete(cmd *cobra.Command, flag string, words []string) {
+	err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+	if err != nil {
+		panic("stormtest: BUG: " + err.Error())
+	}
+}
+
+// resolve returns the plan of all sources and its gates. Every fault is reported.
+func (f *planFlags) resolve(w world) (plan.Plan, []check.Gate, error) {
+	in := plan.Input{Flags: f.settings, Env: w.env, EnvOthers: outputVariables()}
+	if f.file != "" {
+		b, err := readFile(w, f.file, fileMost)
+		if err != nil {
+			return plan.Plan{}, nil, usage("--file: %w", err)
+		}
+		in.File, in.FileName = b, f.file
+	}
+	p, _, err := plan.Resolve(in)
+	if err != nil {
+		return p, nil, usageError{err}
+	}
+	gates, err := check.ParseAll(p.Gates)
+	if err == nil {
+		err = check.CheckStrategies(gates, p.Strategies)
+	}
+	if err != nil {
+		return p, nil, usageError{err}
+	}
+	return p, gates, nil
+}
+
+// readAll reads at most most bytes.
+func readAll(r io.Reader, name string, most int64) ([]byte, error) {
+	b, err := io.ReadAll(io.LimitReader(r, most+1))
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	if int64(len(b)) > most {
+		return nil, fmt.Errorf("read %s: more than %d bytes", name, most)
+	}
+	return b, nil
+}

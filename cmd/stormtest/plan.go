@@ -1,0 +1,35 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+// newPlan returns the command that prints the resolved plan.
+func newPlan(w world) *cobra.Command {
+	var flags planFlags
+	cmd := &cobra.Command{
+		Use:   "plan [flags]",
+		Short: "print the resolved plan as a scenario file",
+		Long: `Prints the plan that the flags, the STORMTEST_* environment and the scenario file
+come to, as a scenario file. Nothing is sent. What is asked for without effect is
+said on stderr.`,
+		Example: "  stormtest plan --strategy all --base 50ms > storm.yaml\n  stormtest --file storm.yaml",
+		Args:    noArguments,
+		RunE: func(*cobra.Command, []string) error {
+			p, _, err := flags.resolve(w)
+			if err != nil {
+				return err
+			}
+			for _, warning := range p.Warnings() {
+				fmt.Fprintf(w.err, "stormtest: note: %s\n", warning)
+			}
+			_, err = w.out.Write(p.YAML())
+			return err
+		},
+	}
+	flags.add(cmd)
+	cmd.Flags().BoolP("help", "h", false, "this help")
+	return cmd
+}

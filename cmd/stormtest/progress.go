@@ -1,0 +1,122 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"stormtest/load"
+)
+
+// How often progress is told: on a terminal a line that is redrawn, elsewhere a new line.
+const (
+	redrawEvery = 250 * time.Millisecond
+	lineEvery   = 5 * time.Second
+)
+
+// A progress tells on stderr how far a run is. Its methods may be called from any goroutine.
+type progress struct {
+	w        io.Writer
+	terminal bool
+	columns  int
+	quit     chan struct{}
+	wg       sync.WaitGroup
+
+	mu      sync.Mutex
+	current load.Stage
+	running bool
+}
+
+// startProgress begins to tell; stop ends it. quiet tells nothing.
+func startProgress(w world, quiet bool) *progress {
+	p := &progress{w: w.err, quit: make(chan struct{})}
+	p.columns, p.terminal = terminalWidth(w.err)
+	if p.columns <= 0 {
+		p.columns = widthDefault
+	}
+	p.terminal = p.terminal && value(w.env, "TERM") != "dumb"
+	every := lineEvery
+	if p.terminal {
+		every = redrawEvery
+	}
+	if !quiet {
+		p.wg.Go(func() { p.tell(every) })
+	}
+	return p
+}
+
+// stage is load.Env.Progress.
+func (p *progress) stage(s load.Stage) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.current, p.running = s, true
+}
+
+func (p *progress) stop() {
+	close(p.quit)
+	p.wg.Wait()
+}
+
+func (p *progress) tell(every time.Duration) {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			p.draw()
+		case <-p.quit:
+			if p.terminal {
+				fmt.Fprint(p.w, "\r\x1b[K") // the report stands where the bar stood
+			}
+			return
+		}
+	}
+}
+
+func (p *progress) draw() {
+	p.mu.Lock()
+	s, running := p.current, p.running
+	p.mu.Unlock()
+	if !running {
+		return
+	}
+	elapsed := min(max(0, time.Since(s.Start)), s.Duration)
+	if p.terminal {
+		fmt.Fprint(p.w, "\r\x1b[K"+bar(s, elapsed, p.columns))
+		return
+	}
+	fmt.Fprintln(p.w, sentence(s, elapsed))
+}
+
+// sentence is one line of progress for a log.
+func sentence(s load.Stage, elapsed time.Duration) string {
+	t := s.Totals()
+	return fmt.Sprintf("%s (%d of %d): %.0f s of at most %.0f s, %d of %d operations succeeded, %d attempts arrived",
+		s.Strategy, s.Index+1, s.Count, elapsed.Seconds(), s.Duration.Seconds(), t.Succeeded, s.Operations, t.Arrivals)
+}
+
+// barMost is the longest bar; beyond, it says no more.
+const barMost = 30
+
+// bar is one line of progress for a terminal, shorter than its columns.
+func bar(s load.Stage, elapsed time.Duration, columns int) string {
+	t := s.Totals()
+	share := elapsed.Seconds() / s.Duration.Seconds()
+	line := fmt.Sprintf("%s %3.0f%%", s.Strategy, 100*share)
+	if n := min(barMost, columns-len(line)-4); n > 0 {
+		full := int(share * float64(n))
+		line += " [" + strings.Repeat("#", full) + strings.Repeat(".", n-full) + "]"
+	}
+	for _, more := range []string{
+		fmt.Sprintf(" %.0f s left", (s.Duration - elapsed).Seconds()),
+		fmt.Sprintf(", %d of %d done", t.Succeeded, s.Operations),
+		fmt.Sprintf(", %d attempts", t.Arrivals),
+	} {
+		if len(line)+len(more) < columns {
+			line += more
+		}
+	}
+	return line[:min(len(line), max(0, columns-1))]
+}

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"stormtest/report"
+)
+
+// newReport returns the command that renders a saved result again.
+func newReport(w world) *cobra.Command {
+	var outs outputs
+	cmd := &cobra.Command{
+		Use:     "report RESULT.json [flags]",
+		Short:   "render a saved result again",
+		Long:    "Renders a result that --json saved, as the run itself would have. - is stdin.",
+		Example: "  stormtest report result.json\n  stormtest report result.json --csv buckets.csv",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usage("report: %d arguments: want one result file", len(args))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := outs.fill(cmd, w.env); err != nil {
+				return err
+			}
+			b, err := readFile(w, args[0], resultMost)
+			if err != nil {
+				return usageError{err}
+			}
+			result, err := report.ReadJSON(bytes.NewReader(b))
+			if err != nil {
+				return usage("%s: %w", args[0], err)
+			}
+			sinks, err := outs.open(w)
+			if err != nil {
+				return err
+			}
+			defer sinks.discard()
+			return sinks.write(result)
+		},
+	}
+	outs.add(cmd, false)
+	cmd.Flags().BoolP("help", "h", false, "this help")
+	return cmd
+}
+
+// newStrategies returns the command that lists the strategies.
+func newStrategies(w world) *cobra.Command {
+	return &cobra.Command{
+		Use:   "strategies",
+		Short: "list the strategies with their formulas",
+		Args:  noArguments,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprint(w.out, strategyTable())
+			return err
+		},
+	}
+}

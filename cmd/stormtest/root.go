@@ -1,0 +1,144 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"stormtest/load"
+	"stormtest/load/plan"
+	"stormtest/load/record"
+	"stormtest/report/check"
+)
+
+// run is the whole program: it returns the exit code.
+func run(ctx context.Context, args []string, w world) int {
+	root := newRoot(w)
+	root.SetArgs(args)
+	root.SetIn(w.in)
+	root.SetOut(w.out)
+	root.SetErr(w.err)
+	return codeOf(root.ExecuteContext(ctx), w.err)
+}
+
+const (
+	rootShort = "What do our retries do to a service that has just failed?"
+	rootLong  = `stormtest - what do our retries do to a service that has just failed?
+
+A fleet of clients fails together against a target of limited capacity, every
+client retries by one policy over real sockets, and stormtest records who
+arrived when and says whether they came back as a convoy.`
+	rootExample = `  stormtest --strategy none --clients 2000
+  stormtest --strategy all --seed 1 --json result.json
+  stormtest --strategy full --gate 'convoy_index<0.1' --gate 'success_share>0.9'
+  stormtest --rate 800/s --workers 10 --queue 1000 --outage 5s..8s --max-retries 3`
+)
+
+// newRoot returns the command tree. The root runs a storm.
+func newRoot(w world) *cobra.Command {
+	var flags planFlags
+	var outs outputs
+	cmd := &cobra.Command{
+		Use:           "stormtest [flags]",
+		Short:         rootShort,
+		Long:          rootLong,
+		Example:       rootExample,
+		Version:       version,
+		Args:          noArguments,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := outs.fill(cmd, w.env); err != nil {
+				return err
+			}
+			return storm(cmd.Context(), w, &flags, &outs)
+		},
+	}
+	flags.add(cmd)
+	outs.add(cmd, true)
+	cmd.Flags().BoolP("help", "h", false, "this help")
+	cmd.Flags().Bool("version", false, "the version")
+	cmd.SetVersionTemplate("stormtest {{.Version}}\n")
+	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
+	cmd.SetUsageFunc(writeUsage)
+	cmd.SetHelpFunc(writeHelp)
+	cmd.CompletionOptions.HiddenDefaultCmd = false
+	cmd.AddCommand(newPlan(w), newReport(w), newStrategies(w))
+	return cmd
+}
+
+// noArguments refuses what is neither a flag nor a command.
+func noArguments(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	hint := ""
+	if s := cmd.SuggestionsFor(args[0]); len(s) > 0 {
+		hint = fmt.Sprintf("; did you mean %s?", strings.Join(s, " or "))
+	} else if strings.Contains(args[0], "://") {
+		hint = "; this version storms its built-in target only"
+	}
+	return usage("argument %q: want a command or flags%s", args[0], hint)
+}
+
+// storm runs a plan and reports what it measured.
+func storm(ctx context.Context, w world, flags *planFlags, outs *outputs) error {
+	p, gates, err := flags.resolve(w)
+	if err != nil {
+		return err
+	}
+	if !p.Seed.Set {
+		p.Seed = newSeed()
+	}
+	sinks, err := outs.open(w)
+	if err != nil {
+		return err
+	}
+	defer sinks.discard()
+	progress := startProgress(w, outs.quiet)
+	result, err := load.Run(ctx, p, load.Env{
+		Version:  version,
+		Trace:    sinks.trace(),
+		Progress: progress.stage,
+	})
+	progress.stop()
+	if result == nil || len(result.Runs) == 0 && err != nil {
+		return err
+	}
+	result.Gates = evaluate(gates, result)
+	return errors.Join(err, sinks.write(result), outcomeOf(ctx, result))
+}
+
+// evaluate judges the gates; none is an empty list.
+func evaluate(gates []check.Gate, r *record.Result) []record.Gate {
+	if len(gates) == 0 {
+		return []record.Gate{}
+	}
+	return check.Evaluate(gates, r)
+}
+
+// newSeed draws a run seed from the operating system.
+func newSeed() plan.Seed {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // it never fails; see its documentation
+	return plan.Seed{Value: binary.LittleEndian.Uint64(b[:]), Set: true}
+}
+
+// readFile reads a file that the user named, or standard input for "-".
+func readFile(w world, name string, most int64) ([]byte, error) {
+	if name == "-" {
+		return readAll(w.in, name, most)
+	}
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	return readAll(f, name, most)
+}

@@ -1,0 +1,312 @@
+package fleet
+
+import (
+	"context"
+	"net"
+	"sync"
+	"time"
+
+	"stormtest/load/pace"
+	"stormtest/load/record"
+	"stormtest/load/retry"
+	"stormtest/target/wake"
+)
+
+// A client is one member of the fleet. Its goroutine waits for answers and decides; the
+// dispatcher sends. So while a client sleeps before a retry it already waits for the answer,
+// and sees at once when its connection is lost.
+type client struct {
+	f      *Fleet
+	id     int
+	ev     wake.Event
+	policy retry.Client
+	// signal wakes a client without a connection: its attempt is due, or it is dismissed.
+	signal    chan struct{}
+	start     time.Duration // of the next operation of a closed loop
+	operation int64         // how many operations it has ended
+	attempts  int64         // how many attempts it has sent
+	lost      int64         // of these, known not to have arrived
+	in        []byte        // what is being read
+
+	mu      sync.Mutex
+	state   state
+	begun   bool // an operation is under way
+	hinted  bool // the attempt's due moment is a server's floor
+	conn    net.Conn
+	due     time.Duration
+	sentAt  time.Duration
+	request built
+}
+
+// A state says what a client waits for.
+type state uint8
+
+const (
+	off       state = iota // nothing
+	idling                 // an operation of the open loop
+	armed                  // its attempt to leave, at due
+	sent                   // an answer; its attempt left at sentAt
+	dismissed              // nothing any more: the open loop has ended
+)
+
+// An ending says why a client waits no longer.
+type ending uint8
+
+const (
+	answered    ending = iota // the attempt has an outcome
+	interrupted               // the run ended first
+	closed                    // the open loop ended while the client was idle
+)
+
+// inBytes holds the heads of the built-in target's answers.
+const inBytes = 256
+
+// longAgo is a deadline that ends a read at once.
+var longAgo = time.Unix(1, 0)
+
+// run takes the client through its operations, until the last one, or the run, ends.
+func (c *client) run(ctx context.Context) {
+	c.in = make([]byte, inBytes)
+	c.start = pace.Start(c.id, c.f.cfg.Clients, c.f.cfg.Ramp)
+	for c.next() && c.operate(ctx) {
+		c.operation++
+	}
+}
+
+// next prepares the first attempt of the next operation, or makes the client wait for one.
+func (c *client) next() bool {
+	if c.f.cfg.Open != nil {
+		return c.idle()
+	}
+	if c.operation == pace.Share(c.f.cfg.Operations, c.f.cfg.Clients, c.id) {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.begin(c.start)
+	c.arm(c.start, false)
+	return true
+}
+
+// operate sees one operation through to its end. It returns false where the run or the open
+// loop ended first.
+func (c *client) operate(ctx context.Context) bool {
+	for {
+		outcome, at, how := c.await(ctx)
+		if how != answered {
+			c.leave()
+			return false
+		}
+		d := c.decide(outcome, at)
+		if !d.Retry {
+			c.start = at
+			return true
+		}
+		c.mu.Lock()
+		c.arm(at+d.Delay, d.Hinted)
+		c.mu.Unlock()
+	}
+}
+
+// leave is the client's last act: its operation, if there is one, stays unfinished.
+func (c *client) leave() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.state = off
+	if c.begun {
+		c.f.unfinished.Add(1)
+	}
+}
+
+// begin starts an operation whose first attempt is due then. The caller holds mu.
+func (c *client) begin(due time.Duration) {
+	c.begun = true
+	c.policy.Begin(due)
+	c.f.cfg.Recorder.OperationStarted(uint32(c.id))
+}
+
+// arm has the attempt leave at due. The caller holds mu.
+func (c *client) arm(due time.Duration, hinted bool) {
+	c.request.set(c.operation, c.policy.Attempt())
+	c.due, c.hinted, c.state = due, hinted, armed
+	c.deadline(c.f.t0.Add(due + c.policy.AttemptTimeout(due)))
+	switch now := c.f.queue.Now(); {
+	case c.f.stopped.Load():
+	case due <= now:
+		c.send(now)
+	default:
+		c.f.queue.Schedule(&c.ev, due)
+	}
+}
+
+// deadline ends reads at t, or at once when the run has ended. The caller holds mu.
+func (c *client) deadline(t time.Time) {
+	if c.conn == nil {
+		return
+	}
+	if c.f.stopped.Load() {
+		t = longAgo
+	}
+	// It fails on a closed connection only, and then the read says so.
+	_ = c.conn.SetReadDeadline(t)
+}
+
+// fire is called by the dispatcher when the attempt is due.
+func (c *client) fire() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	// A connection lost, or an end, while the event was on its way leaves nothing to send.
+	if now := c.f.queue.Now(); c.state == armed && c.due <= now {
+		c.send(now)
+	}
+}
+
+// send lets the attempt leave: over the connection, or by waking the client to dial. The
+// caller holds mu.
+func (c *client) send(now time.Duration) {
+	c.state, c.sentAt = sent, now
+	if c.conn == nil {
+		c.wake()
+		return
+	}
+	// A failed write is a lost connection, which the client's read meets as well.
+	_, _ = c.conn.Write(c.request.text)
+}
+
+func (c *client) wake() {
+	select {
+	case c.signal <- struct{}{}:
+	default:
+	}
+}
+
+// interrupt ends what the client waits for, because the run ends.
+func (c *client) interrupt() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.deadline(longAgo)
+}
+
+// idle makes the client wait for an operation of the open loop, or returns false where none
+// will come.
+func (c *client) idle() bool {
+	c.mu.Lock()
+	c.state = idling
+	c.deadline(time.Time{})
+	c.mu.Unlock()
+	return c.f.idle.add(c.id)
+}
+
+// open starts an operation on an idle client, or returns false where the client has left with
+// the run. The dispatcher calls it.
+func (c *client) open(due time.Duration) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.state != idling {
+		return false
+	}
+	c.begin(due)
+	c.arm(due, false)
+	return true
+}
+
+// dismiss tells an idle client that no operation will come. The dispatcher calls it.
+func (c *client) dismiss() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.state != idling {
+		return
+	}
+	c.state = dismissed
+	c.deadline(longAgo)
+	c.wake()
+}
+
+// await returns the outcome of the attempt once it has left, and when it was known.
+func (c *client) await(ctx context.Context) (retry.Outcome, time.Duration, ending) {
+	for {
+		if c.conn == nil {
+			select {
+			case <-c.signal:
+			case <-ctx.Done():
+			}
+			if how, waiting := c.unsent(); waiting {
+				return retry.Outcome{}, 0, how
+			}
+			if o, err := c.connect(ctx); err != nil {
+				return c.failed(ctx, o)
+			}
+		}
+		n, err := c.conn.Read(c.in)
+		how, waiting := c.unsent()
+		switch {
+		case !waiting:
+			return c.read(ctx, n, err)
+		case c.f.stopped.Load() || how == closed:
+			return retry.Outcome{}, 0, how
+		}
+		c.drop() // lost while nothing was under way: the attempt dials when it is due
+	}
+}
+
+// unsent reports whether the client still waits to send, and the ending if that is the end.
+func (c *client) unsent() (ending, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.state == dismissed {
+		return closed, true
+	}
+	return interrupted, c.state != sent
+}
+
+// decide records an attempt's outcome and asks the policy what follows.
+func (c *client) decide(o retry.Outcome, at time.Duration) retry.Decision {
+	rec, id := c.f.cfg.Recorder, uint32(c.id)
+	attempt := c.policy.Attempt()
+	c.recordSent(attempt)
+	sample := record.Sample{Latency: at - c.due, Answered: o.Kind == retry.Responded}
+	if sample.Answered {
+		sample.Key = record.StatusKey(o.Status)
+	} else {
+		sample.Key = record.KindKey(int(o.Kind))
+	}
+	rec.Outcome(id, sample)
+	d := c.policy.Decide(at, o)
+	if o.Hint.Seen {
+		rec.Hint(id, record.Hint{Valid: o.Hint.Valid, Obeyed: d.Hinted})
+	}
+	if d.Retry {
+		rec.Delay(id, record.Delay{Retry: attempt, Planned: d.Delay, Draw: d.Draw})
+	} else {
+		c.begun = false
+		rec.OperationEnded(id, record.Operation{
+			At:        at,
+			Elapsed:   c.policy.Elapsed(at),
+			Attempts:  attempt + 1,
+			Succeeded: d.Reason == retry.Succeeded,
+			Reason:    int(d.Reason),
+		})
+	}
+	if c.f.cfg.Trace != nil {
+		c.f.cfg.Trace(TraceRow{
+			Client: c.id, Operation: c.operation, Attempt: attempt,
+			Due: c.due, Sent: c.sentAt, End: at, Outcome: o, Decision: d,
+		})
+	}
+	return d
+}
+
+func (c *client) recordSent(attempt int) {
+	c.attempts++
+	c.f.cfg.Recorder.Sent(uint32(c.id), record.Sent{
+		Attempt: attempt,
+		Due:     c.due,
+		At:      c.sentAt,
+		Early:   c.hinted && c.sentAt < c.due,
+	})
+}
+
+func (c *client) recordLost(how int) {
+	c.lost++
+	c.f.cfg.Recorder.Lost(uint32(c.id), how)
+}

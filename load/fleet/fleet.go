@@ -1,0 +1,245 @@
+// Package fleet runs the clients in real time: one goroutine a client, one connection each,
+// all of them released from one barrier and each following its policy over real sockets.
+//
+// What keeps the fleet from synchronising itself, or from blaming the target for its own
+// slowness, is here: connections are opened before t0; requests leave from a dispatcher that
+// wakes finer than the runtime's timers (wake) and writes to the sockets itself, so that no
+// goroutine has to be scheduled first; every attempt is timed from when it was due, and how
+// late it left is recorded.
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"stormtest/load/pace"
+	"stormtest/load/record"
+	"stormtest/load/retry"
+	"stormtest/load/seed"
+	"stormtest/target/wake"
+)
+
+// The ways in which an attempt is lost on its way to the target, as indices into LostNames.
+const (
+	lostRefused = iota
+	lostConnectTimeout
+	lostConnectFailed
+	lostReset
+	lostConnecting
+	LostUnread // for the caller: sent, and never read by the target until it stopped
+)
+
+// LostNames are the keys of the books' lost, for record.Config.
+var LostNames = []string{
+	lostRefused:        "refused",
+	lostConnectTimeout: "connect_timeout",
+	lostConnectFailed:  "connect_failed",
+	lostReset:          "reset_before_arrival",
+	lostConnecting:     "connecting_at_end",
+	LostUnread:         "unread_at_end",
+}
+
+// A Config says what the fleet is and does. Fields without a stated zero must be set.
+type Config struct {
+	Clients int
+	Policy  *retry.Policy
+	// Seed is the run's; SharedSeed gives every client the streams of client 0.
+	Seed       uint64
+	SharedSeed bool
+
+	// Operations is how many the fleet has in all; 0 in an open loop is as many as are due.
+	Operations int64
+	// Ramp spreads the first attempts of a closed loop; 0 starts all clients at t0.
+	Ramp time.Duration
+	// Open, where set, is the open loop's schedule; nil is a closed loop.
+	Open *pace.Schedule
+	// Duration is when the run ends, whatever is still waiting.
+	Duration time.Duration
+
+	// Dial opens a connection to the target.
+	Dial func(ctx context.Context) (net.Conn, error)
+	// Request is what every attempt sends.
+	Request Request
+	// Wake is what the sends are timed with.
+	Wake wake.Source
+
+	Recorder *record.Recorder
+	// Arrived returns how many attempts of a client have reached the target so far. It tells
+	// an attempt lost before its arrival from one lost after. nil: nobody knows, and a reset is
+	// taken for one after the arrival.
+	Arrived func(client int) int64
+	// Trace, where set, is called once for every attempt that ended, from many goroutines.
+	Trace func(TraceRow)
+}
+
+// A TraceRow is one attempt. Moments count from t0.
+type TraceRow struct {
+	Client    int
+	Operation int64 // of this client, from 0
+	Attempt   int   // 0 is the first
+	Due       time.Duration
+	Sent      time.Duration
+	End       time.Duration
+	Outcome   retry.Outcome
+	Decision  retry.Decision
+}
+
+// Stats is what the fleet alone knows at the end.
+type Stats struct {
+	End         time.Duration // when the last client was done, at most Duration
+	InFlight    int64
+	Unfinished  int64
+	Unstarted   int64
+	Connections int64 // opened over the whole run
+	TimerSource string
+	// Sent and Lost count each client's attempts, and those of them that are known not to have
+	// reached the target.
+	Sent, Lost []int64
+}
+
+// A Fleet is one run's clients. Connect, Run and Close are called in this order, once each.
+type Fleet struct {
+	cfg     Config
+	clients []client
+	queue   *wake.Queue
+	t0      time.Time
+	stopped atomic.Bool
+
+	connections atomic.Int64
+	inFlight    atomic.Int64
+	unfinished  atomic.Int64
+
+	opening wake.Event // the next operation of an open loop
+	idle    idleQueue
+	writers writers
+}
+
+// New returns a fleet that has no connections yet.
+func New(cfg Config) *Fleet {
+	f := &Fleet{cfg: cfg, clients: make([]client, cfg.Clients)}
+	f.opening.ID = openingID
+	for i := range f.clients {
+		c := &f.clients[i]
+		c.f, c.id, c.ev.ID = f, i, i
+		c.signal = make(chan struct{}, 1)
+		c.request = cfg.Request.build(i)
+		stream := uint32(i)
+		if cfg.SharedSeed {
+			stream = 0
+		}
+		c.policy.Init(cfg.Policy, seed.Stream(cfg.Seed, seed.Backoff, stream), seed.Stream(cfg.Seed, seed.RetryAfter, stream))
+	}
+	return f
+}
+
+// Lead is how long before t0 Run should be called, so that all clients wait at the barrier
+// when it comes.
+func (f *Fleet) Lead() time.Duration {
+	return 20*time.Millisecond + time.Duration(f.cfg.Clients)*10*time.Microsecond
+}
+
+// connecting is how many connections are opened at a time before the run: few enough for
+// any listen queue, so that no handshake is dropped and comes back a second later.
+const connecting = 64
+
+// Connect opens every client's connection. The error is the first that failed.
+func (f *Fleet) Connect(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(connecting, len(f.clients)) {
+		wg.Go(func() {
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(f.clients) {
+					return
+				}
+				conn, err := f.dial(ctx)
+				if err != nil {
+					cancel(fmt.Errorf("fleet: open connection %d of %d: %w", i+1, len(f.clients), err))
+					return
+				}
+				f.clients[i].conn = conn
+			}
+		})
+	}
+	wg.Wait()
+	return context.Cause(ctx)
+}
+
+func (f *Fleet) dial(ctx context.Context) (net.Conn, error) {
+	conn, err := f.cfg.Dial(ctx)
+	if err == nil {
+		f.connections.Add(1)
+	}
+	return conn, err
+}
+
+// Run releases the fleet at t0 and returns when every operation has ended, at Duration, or
+// when ctx is cancelled, whichever is first. Nothing that it started is left running but
+// the connections, which Close closes.
+func (f *Fleet) Run(ctx context.Context, t0 time.Time) (Stats, error) {
+	queue, err := wake.New(t0, f.cfg.Wake)
+	if err != nil {
+		return Stats{}, err
+	}
+	f.t0, f.queue = t0, queue
+	run, stop := context.WithDeadline(ctx, t0.Add(f.cfg.Duration))
+	defer stop()
+	defer context.AfterFunc(run, f.stopAll)()
+
+	clock, stopClock := context.WithCancel(context.WithoutCancel(ctx))
+	var engine sync.WaitGroup
+	f.writers.start(clock, &engine, min(runtime.GOMAXPROCS(0), writersMax))
+	engine.Go(func() { queue.Run(clock, f.fire) })
+
+	var clients sync.WaitGroup
+	if f.cfg.Open != nil {
+		f.idle.init(len(f.clients))
+		f.openNext()
+	}
+	for i := range f.clients {
+		clients.Go(func() { f.clients[i].run(run) })
+	}
+	clients.Wait()
+	end := min(queue.Now(), f.cfg.Duration)
+	stopClock()
+	engine.Wait()
+	stats := Stats{
+		End:         end,
+		InFlight:    f.inFlight.Load(),
+		Unfinished:  f.unfinished.Load(),
+		Unstarted:   f.idle.unstarted,
+		Connections: f.connections.Load(),
+		TimerSource: queue.Source(),
+		Sent:        make([]int64, len(f.clients)),
+		Lost:        make([]int64, len(f.clients)),
+	}
+	for i := range f.clients {
+		stats.Sent[i], stats.Lost[i] = f.clients[i].attempts, f.clients[i].lost
+	}
+	return stats, nil
+}
+
+// stopAll ends every wait of the clients.
+func (f *Fleet) stopAll() {
+	f.stopped.Store(true)
+	for i := range f.clients {
+		f.clients[i].interrupt()
+	}
+}
+
+// Close closes every connection.
+func (f *Fleet) Close() {
+	for i := range f.clients {
+		if c := f.clients[i].conn; c != nil {
+			_ = c.Close()
+		}
+	}
+}

@@ -1,0 +1,41 @@
+package load
+
+import (
+	"fmt"
+	"math"
+)
+
+// Descriptors that a run needs beside its connections: the standard streams, the runtime's
+// poller, the listener and the held port, timers and report files, with room to spare.
+const descriptorsReserve = 64
+
+// Descriptors of one client: its own end of the connection and, because the target is in
+// this process, the target's.
+const descriptorsPerClient = 2
+
+// checkLimits refuses a fleet for which the process may not open enough descriptors, or the
+// system has too few ports, before anything is opened.
+func checkLimits(clients int) error {
+	return fits(clients, descriptorLimit(), portCount())
+}
+
+// fits compares a fleet with limits; negative limits are unknown.
+func fits(clients int, descriptors, ports int64) error {
+	if descriptors >= 0 {
+		most := max(0, (descriptors-descriptorsReserve)/descriptorsPerClient)
+		if int64(clients) > most {
+			return fmt.Errorf("%w: clients = %d need %d descriptors, and this process may open %d: at most %d clients fit, or raise the limit (ulimit -n %d)",
+				ErrLimit, clients, clients*descriptorsPerClient+descriptorsReserve, descriptors, most, clients*descriptorsPerClient+descriptorsReserve)
+		}
+	}
+	if ports >= 0 && int64(clients) > ports {
+		return fmt.Errorf("%w: clients = %d need a local port each, and the system hands out %d: at most %d clients fit, or widen net.ipv4.ip_local_port_range",
+			ErrLimit, clients, ports, ports)
+	}
+	return nil
+}
+
+// capped is a limit of the system as a signed number.
+func capped(limit uint64) int64 {
+	return int64(min(limit, math.MaxInt64))
+}

@@ -1,0 +1,104 @@
+// Package load runs a plan: for each strategy it puts a fleet against a target, records who
+// arrived when, and returns what it measured.
+package load
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"stormtest/load/plan"
+	"stormtest/load/record"
+	"stormtest/target/wake"
+)
+
+// An Env is what a run takes from its surroundings. The zero value runs over loopback TCP
+// with the finest clock there is, and tells nobody how far it is.
+type Env struct {
+	// Version is the tool's, for the result.
+	Version string
+	// Network opens the place of each run's target; nil is loopback TCP.
+	Network func() (Place, error)
+	// Wake is what sends and completions are timed with.
+	Wake wake.Source
+	// Trace, where set, takes one CSV row for every attempt that ended, as it ends.
+	Trace io.Writer
+	// Progress, where set, is called when a run begins, from the goroutine of Run. The
+	// counters of the Stage may be read from any goroutine until the next call.
+	Progress func(Stage)
+}
+
+// A Stage is one strategy's run under way.
+type Stage struct {
+	Index, Count int // of the strategies; Index is from 0
+	Strategy     string
+	Start        time.Time // t0, a little in the future
+	Duration     time.Duration
+	Operations   int64
+	Totals       func() record.Totals
+}
+
+// ErrLimit marks a fleet that this machine's limits do not allow.
+var ErrLimit = errors.New("the fleet is larger than this machine allows")
+
+// Run runs the plan, which must be valid and have a seed. When ctx is cancelled, the run
+// under way ends early and what it measured is in the result, which is then marked
+// interrupted; so a result comes with every error but those from before the first run.
+func Run(ctx context.Context, p plan.Plan, env Env) (*record.Result, error) {
+	if !p.Seed.Set {
+		panic("load: BUG: a plan without a seed")
+	}
+	if env.Network == nil {
+		if err := checkLimits(p.Clients); err != nil {
+			return nil, err
+		}
+		env.Network = Loopback
+	}
+	text, err := json.Marshal(p)
+	if err != nil {
+		return nil, fmt.Errorf("load: write the plan: %w", err)
+	}
+	result := &record.Result{
+		Schema:         record.Schema,
+		Tool:           record.Tool{Version: env.Version},
+		Plan:           text,
+		PlanHash:       p.Hash(),
+		Seed:           p.Seed.Value,
+		StartedAt:      time.Now().UTC().Truncate(time.Millisecond),
+		Valid:          true,
+		InvalidReasons: []string{},
+		Runs:           []record.Run{},
+		Gates:          []record.Gate{},
+	}
+	trace := newTracer(env.Trace)
+	for i, strategy := range p.Strategies {
+		s := storm{plan: p, strategy: strategy, env: env, trace: trace, index: i}
+		run, reasons, err := s.run(ctx)
+		if err != nil && ctx.Err() == nil {
+			return result, fmt.Errorf("load: strategy %s: %w", strategy, err)
+		}
+		if err == nil {
+			result.Runs = append(result.Runs, run)
+			for _, reason := range reasons {
+				result.InvalidReasons = append(result.InvalidReasons, prefixed(p, strategy, reason))
+			}
+		}
+		if ctx.Err() != nil {
+			result.Interrupted = true
+			break
+		}
+	}
+	result.Valid = len(result.InvalidReasons) == 0
+	return result, trace.flush()
+}
+
+// prefixed names the strategy where there are several.
+func prefixed(p plan.Plan, strategy, reason string) string {
+	if len(p.Strategies) == 1 {
+		return reason
+	}
+	return strategy + ": " + reason
+}

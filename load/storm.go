@@ -1,0 +1,243 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"stormtest/load/backoff"
+	"stormtest/load/fleet"
+	"stormtest/load/pace"
+	"stormtest/load/plan"
+	"stormtest/load/record"
+	"stormtest/load/retry"
+	"stormtest/load/seed"
+	"stormtest/target"
+)
+
+// A storm is the run of one strategy against one target.
+type storm struct {
+	plan     plan.Plan
+	strategy string
+	env      Env
+	trace    *tracer
+	index    int
+
+	recorder *record.Recorder
+	arrived  []atomic.Int64 // attempts of each client that reached the target
+}
+
+// run opens a target and a fleet, lets them meet, and closes both.
+func (s *storm) run(ctx context.Context) (record.Run, []string, error) {
+	place, err := s.env.Network()
+	if err != nil {
+		return record.Run{}, nil, err
+	}
+	defer func() { _ = place.Close() }()
+	s.recorder = record.New(s.recording())
+	s.arrived = make([]atomic.Int64, s.plan.Clients)
+	tgt, err := target.New(target.Config{
+		Station:   s.plan.Station(),
+		Service:   seed.Stream(s.plan.Seed.Value, seed.Service, 0),
+		OnArrival: s.arrival,
+		OnServed:  s.recorder.Served,
+		Wake:      s.env.Wake,
+	})
+	if err != nil {
+		return record.Run{}, nil, err
+	}
+	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
+	var wg sync.WaitGroup
+	var served error
+	wg.Go(func() { served = tgt.Serve(serving, place.Opener) })
+	stats, err := s.release(ctx, tgt, place)
+	stop()
+	wg.Wait()
+	if err = errors.Join(err, served); err != nil {
+		return record.Run{}, nil, err
+	}
+	for i := range s.arrived {
+		for missing := stats.Sent[i] - stats.Lost[i] - s.arrived[i].Load(); missing > 0; missing-- {
+			s.recorder.Lost(uint32(i), fleet.LostUnread)
+		}
+	}
+	run := s.recorder.Summarise(record.End{
+		At:                 stats.End,
+		InFlight:           stats.InFlight,
+		Unfinished:         stats.Unfinished,
+		Unstarted:          stats.Unstarted,
+		Strategy:           s.strategy,
+		Engine:             "real",
+		ArrivalsMeasuredAt: "target",
+		Connections:        stats.Connections,
+		TimerSource:        stats.TimerSource,
+		Notes:              s.notes(stats),
+	})
+	return run, record.Validity(run), nil
+}
+
+// release connects the fleet, starts both clocks at one t0, and returns when the fleet is
+// done and the target has read what was sent.
+func (s *storm) release(ctx context.Context, tgt *target.Target, place Place) (fleet.Stats, error) {
+	policy := s.plan.Policy(s.strategy)
+	f := fleet.New(s.fleet(&policy, place))
+	defer f.Close()
+	if err := f.Connect(ctx); err != nil {
+		return fleet.Stats{}, err
+	}
+	runtime.GC() // what set-up left behind is not to be collected during the first wave
+	t0 := time.Now().Add(f.Lead())
+	if err := tgt.Start(t0); err != nil {
+		return fleet.Stats{}, err
+	}
+	if s.env.Progress != nil {
+		s.env.Progress(Stage{
+			Index: s.index, Count: len(s.plan.Strategies), Strategy: s.strategy,
+			Start: t0, Duration: s.plan.Duration, Operations: s.plan.OperationsTotal(),
+			Totals: s.recorder.Totals,
+		})
+	}
+	stats, err := f.Run(ctx, t0)
+	if err == nil {
+		s.drain(stats)
+	}
+	return stats, err
+}
+
+// drainMax bounds the wait for the target to read what was sent last; what it has not read
+// by then is booked as lost.
+const drainMax = time.Second
+
+// drain waits until every attempt that was not lost has arrived.
+func (s *storm) drain(stats fleet.Stats) {
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for end := time.Now().Add(drainMax); s.outstanding(stats) && time.Now().Before(end); {
+		<-tick.C
+	}
+}
+
+func (s *storm) outstanding(stats fleet.Stats) bool {
+	for i := range s.arrived {
+		if s.arrived[i].Load() < stats.Sent[i]-stats.Lost[i] {
+			return true
+		}
+	}
+	return false
+}
+
+// arrival records what the target saw. It runs under the target's lock.
+func (s *storm) arrival(a target.Arrival) {
+	opening := false
+	if int(a.Client) < len(s.arrived) {
+		opening = s.arrived[a.Client].Add(1) == 1 && a.Attempt == 0
+	}
+	s.recorder.Arrival(record.Arrival{At: a.At, Attempt: a.Attempt, Opening: opening, Rejected: a.Rejected})
+}
+
+func (s *storm) fleet(policy *retry.Policy, place Place) fleet.Config {
+	p := s.plan
+	cfg := fleet.Config{
+		Clients:    p.Clients,
+		Policy:     policy,
+		Seed:       p.Seed.Value,
+		SharedSeed: p.SharedSeed,
+		Operations: p.OperationsTotal(),
+		Ramp:       p.Ramp,
+		Duration:   p.Duration,
+		Dial:       place.Dial,
+		Request: fleet.Request{
+			Method: p.Method,
+			Host:   place.Host,
+			Path:   "/",
+			Agent:  "stormtest/" + s.env.Version,
+		},
+		Wake:     s.env.Wake,
+		Recorder: s.recorder,
+		Arrived:  func(client int) int64 { return s.arrived[client].Load() },
+	}
+	if p.IdempotencyKey {
+		cfg.Request.KeyPrefix = fmt.Sprintf("%016x-%s", p.Seed.Value, s.strategy)
+	}
+	if s.trace != nil {
+		cfg.Trace = func(row fleet.TraceRow) { s.trace.write(s.strategy, row) }
+	}
+	if p.RatePerSecond > 0 {
+		cfg.Open = pace.NewSchedule(pace.Config{
+			PerSecond: p.RatePerSecond,
+			Poisson:   p.Arrivals == plan.ArrivalsPoisson,
+			Total:     p.OperationsTotal(),
+			Until:     p.Duration,
+		}, seed.Stream(p.Seed.Value, seed.Arrivals, 0))
+	}
+	return cfg
+}
+
+// recording says over which windows the run is measured.
+func (s *storm) recording() record.Config {
+	p := s.plan
+	entry, params := s.entry(), p.Params()
+	capacity := p.CapacityPerSecond
+	c := record.Config{
+		Bucket:            p.Bucket,
+		Duration:          p.Duration,
+		CapacityPerSecond: &capacity,
+		OpenLoop:          p.RatePerSecond > 0,
+		Cap:               p.Cap,
+		Floor:             entry.Floor(params),
+		StartTogether:     p.RatePerSecond == 0 && p.Ramp == 0,
+		KindNames:         names(retry.KindCount),
+		ReasonNames:       names(retry.ReasonCount),
+		LostNames:         fleet.LostNames,
+	}
+	c.WindowFrom, c.WindowTo = p.ConvoyWindow()
+	lo, hi := entry.Range(params, backoff.Attempt{})
+	c.FirstDelayJittered = lo < hi
+	for _, o := range p.Outages {
+		if o.To > c.OutageTo {
+			c.OutageFrom, c.OutageTo = o.From, o.To
+		}
+	}
+	if c.Period = entry.Period(params); c.Period > 0 {
+		c.PeriodFrom = min(entry.PeriodFrom(params), p.Duration)
+		c.PeriodTo = p.Duration
+		if c.OutageTo > c.PeriodFrom { // while the fleet fails, not while it recovers
+			c.PeriodTo = min(c.OutageTo, p.Duration)
+		}
+	}
+	return c
+}
+
+func (s *storm) entry() backoff.Entry {
+	e, ok := backoff.Lookup(s.strategy)
+	if !ok {
+		panic("load: BUG: unknown strategy " + s.strategy)
+	}
+	return e
+}
+
+// names lists the texts of a small enumeration.
+func names[T interface {
+	~uint8
+	fmt.Stringer
+}](count T) []string {
+	list := make([]string, count)
+	for i := range list {
+		list[i] = T(i).String()
+	}
+	return list
+}
+
+// notes is what a reader of this run must know beside its figures.
+func (s *storm) notes(stats fleet.Stats) []string {
+	notes := append(s.plan.Notes(), s.plan.Warnings()...)
+	if stats.Unstarted > 0 {
+		notes = append(notes, fmt.Sprintf("the fleet was too small: %d operations were due while none of the %d clients was idle, and were not started",
+			stats.Unstarted, s.plan.Clients))
+	}
+	return notes
+}

@@ -1,0 +1,75 @@
+package load
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strconv"
+	"sync"
+	"time"
+
+	"stormtest/load/fleet"
+)
+
+// traceHeader names the columns of a trace. Moments are in ns since the run's t0; the last
+// two columns are empty where no retry follows.
+const traceHeader = "strategy,client,operation,attempt,due_ns,sent_ns,end_ns,outcome,decision,next_delay_ns,next_draw_ns\n"
+
+// A tracer writes one CSV row for each attempt, in the order in which they end. Safe for
+// concurrent use; nil writes nothing.
+type tracer struct {
+	mu  sync.Mutex
+	out *bufio.Writer
+	row []byte
+	err error
+}
+
+func newTracer(w io.Writer) *tracer {
+	if w == nil {
+		return nil
+	}
+	t := &tracer{out: bufio.NewWriterSize(w, 1<<20)}
+	_, t.err = t.out.WriteString(traceHeader)
+	return t
+}
+
+func (t *tracer) write(strategy string, r fleet.TraceRow) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.err != nil {
+		return
+	}
+	b := append(t.row[:0], strategy...)
+	for _, n := range [...]int64{int64(r.Client), r.Operation, int64(r.Attempt), int64(r.Due), int64(r.Sent), int64(r.End)} {
+		b = strconv.AppendInt(append(b, ','), n, 10)
+	}
+	b = append(append(b, ','), r.Outcome.String()...)
+	b = append(append(b, ','), r.Decision.Reason.String()...)
+	b = appendDelay(append(b, ','), r.Decision.Retry, r.Decision.Delay)
+	b = appendDelay(append(b, ','), r.Decision.Retry, r.Decision.Draw)
+	t.row = append(b, '\n')
+	_, t.err = t.out.Write(t.row)
+}
+
+func appendDelay(b []byte, known bool, d time.Duration) []byte {
+	if !known {
+		return b
+	}
+	return strconv.AppendInt(b, int64(d), 10)
+}
+
+// flush returns the first error of any write.
+func (t *tracer) flush() error {
+	if t == nil {
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.err == nil {
+		t.err = t.out.Flush()
+	}
+	if t.err != nil {
+		return fmt.Errorf("load: write the trace: %w", t.err)
+	}
+	return nil
+}
