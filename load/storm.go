@@ -155,6 +155,9 @@ func (s *storm) fleet(policy *retry.Policy, place Place) fleet.Config {
 			Host:   place.Host,
 			Path:   "/",
 			Agent:  "stormtest/" + s.env.Version,
+
+			ClientHeader:  target.HeaderClient,
+			AttemptHeader: target.HeaderAttempt,
 		},
 		Wake:     s.env.Wake,
 		Recorder: s.recorder,

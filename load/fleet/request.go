@@ -3,8 +3,6 @@ package fleet
 import (
 	"fmt"
 	"strings"
-
-	"stormtest/target"
 )
 
 // A Request is what every attempt sends.
@@ -13,6 +11,9 @@ type Request struct {
 	Host   string // the authority of the target
 	Path   string // the request target
 	Agent  string // User-Agent
+	// ClientHeader and AttemptHeader are the names of the headers that carry the client's
+	// index, and how many attempts of the operation came before.
+	ClientHeader, AttemptHeader string
 	// KeyPrefix, where not empty, starts the Idempotency-Key, which is the same for all
 	// attempts of one operation and another for every other operation.
 	KeyPrefix string
@@ -35,8 +36,8 @@ type built struct {
 func (r Request) build(client int) built {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s HTTP/1.1\r\nHost: %s\r\nUser-Agent: %s\r\n", r.Method, r.Path, r.Host, r.Agent)
-	fmt.Fprintf(&b, "%s: %d\r\n", target.HeaderClient, client)
-	fmt.Fprintf(&b, "%s: ", target.HeaderAttempt)
+	fmt.Fprintf(&b, "%s: %d\r\n", r.ClientHeader, client)
+	fmt.Fprintf(&b, "%s: ", r.AttemptHeader)
 	attemptAt := b.Len()
 	b.WriteString(strings.Repeat("0", attemptDigits))
 	operationAt := 0
