@@ -61,7 +61,7 @@ func writeComment(b *bytes.Buffer, text string) {
 func yamlText(text string) string {
 	const safe = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789.,/%=:+-"
 	letterFirst := text != "" && strings.IndexByte(safe[:26+26+10], text[0]) >= 0
-	if letterFirst && strings.Trim(text, safe) == "" && !strings.HasSuffix(text, ":") {
+	if letterFirst && strings.Trim(text, safe) == "" && !strings.HasSuffix(text, ":") && !strings.EqualFold(text, "null") {
 		return text
 	}
 	return string(jsonText(text))

@@ -24,7 +24,7 @@ func (strategies) read(p *Plan, text string) string {
 			names = append(names, name)
 		default:
 			known := append(strategyNames(), strategyAll)
-			return didYouMean(orWords("a comma list of "+known[0], known[1:]...), name, known)
+			return didYouMean("a comma list of "+oneOf(known), name, known)
 		}
 	}
 	for i, name := range names {

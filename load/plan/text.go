@@ -12,6 +12,9 @@ import (
 // big.Rat would work on them for long.
 const digitsMost = 40
 
+// hintMost bounds the numbers that a hint repeats with a unit.
+const hintMost = 9
+
 // day is the longest time a plan may hold anywhere.
 const day = 24 * time.Hour
 
@@ -34,10 +37,10 @@ var durationUnits = []struct {
 // time.ParseDuration it has no sign, refuses 0 without a unit and anything finer than
 // 1 ns instead of dropping it. want is empty when the text is good.
 func parseDuration(text string) (d time.Duration, want string) {
-	if isDecimal(text) {
+	if isDecimal(text) && len(text) <= hintMost {
 		return 0, "a duration with a unit, such as " + text + "s or " + text + "ms"
 	}
-	const form = "a duration such as 100ms, 1.5s or 1m30s"
+	const form = "a duration such as 1.5s or 100ms"
 	sum, rest := new(big.Rat), text
 	for rest != "" {
 		number := leadingDecimal(rest)
@@ -116,7 +119,7 @@ func parseRate(text string) (perSecond float64, want string) {
 	if text == "0" {
 		return 0, ""
 	}
-	if isDecimal(text) {
+	if isDecimal(text) && len(text) <= hintMost {
 		return 0, "a rate with a unit, such as " + text + "/s"
 	}
 	number, unit, found := strings.Cut(text, "/")
@@ -128,7 +131,7 @@ func parseRate(text string) (perSecond float64, want string) {
 			}
 		}
 	}
-	return 0, "a rate such as 1000/s, 0.5/s, 60/m or 10/ms"
+	return 0, "a rate such as 1000/s, 0.5/s or 60/m"
 }
 
 // formatRate writes a text that parseRate reads back as v: per second, unless that is long
@@ -152,7 +155,10 @@ func formatRate(v float64) string {
 
 // parseShare reads a percentage, such as 20% or 12.5%, as a part of a whole.
 func parseShare(text string) (share float64, want string) {
-	if isDecimal(text) {
+	if n, ok := parseNumber(text); ok && len(text) <= hintMost {
+		if n < 1 { // a part of a whole was meant
+			return 0, "a share in percent, such as " + formatShare(n)
+		}
 		return 0, "a share in percent, such as " + text + "%"
 	}
 	number, found := strings.CutSuffix(text, "%")
@@ -204,6 +210,9 @@ func isDecimal(text string) bool {
 	return text != "" && len(text) <= digitsMost && leadingDecimal(text) == text &&
 		text[len(text)-1] != '.'
 }
+
+// isZero reports whether text is the number 0, without a unit.
+func isZero(text string) bool { return isDecimal(text) && strings.Trim(text, "0.") == "" }
 
 // leadingDecimal returns the digits, with at most one point, that text begins with.
 func leadingDecimal(text string) string {

@@ -155,12 +155,12 @@ var rules = []rule{
 		return "", ""
 	}},
 	{fields: []string{"bucket", "duration"}, broken: func(p *Plan) (got, want string) {
-		least := p.Duration / bucketsMost
+		least := (p.Duration-1)/bucketsMost + 1 // rounded up
 		switch {
 		case p.Bucket > p.Duration:
 			return "", "at most duration, which is " + formatDuration(p.Duration)
 		case p.Bucket < least:
-			return "", "at least " + formatDuration(least.Truncate(time.Microsecond)+time.Millisecond) + " in a duration of " +
+			return "", "at least " + formatDuration((least + time.Millisecond - 1).Truncate(time.Millisecond)) + " in a duration of " +
 				formatDuration(p.Duration) + ": a run has at most " + strconv.Itoa(bucketsMost) + " buckets"
 		}
 		return "", ""

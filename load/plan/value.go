@@ -97,7 +97,7 @@ func (v duration) read(p *Plan, text string) string {
 	}
 	d, want := parseDuration(text)
 	switch {
-	case strings.HasPrefix(text, "-") || want == "" && (d < v.lo || d > v.hi):
+	case strings.HasPrefix(text, "-") || isZero(text) && v.lo > 0 || want == "" && (d < v.lo || d > v.hi):
 		want = bounds(formatDuration(v.lo), formatDuration(v.hi))
 	case want == "" && v.step > 0 && d%v.step != 0:
 		want = "a multiple of " + formatDuration(v.step)
@@ -135,6 +135,10 @@ func (v rate) read(p *Plan, text string) string {
 		return ""
 	}
 	n, want := parseRate(text)
+	if want == "" && n == 0 && v.zero == "0" { // 0/s
+		*v.at(p) = 0
+		return ""
+	}
 	if want == "" && (n < v.lo || n > v.hi) || strings.HasPrefix(text, "-") {
 		want = bounds(formatRate(v.lo), formatRate(v.hi))
 	}
@@ -160,7 +164,7 @@ type share struct{ at func(*Plan) *float64 }
 
 func (v share) read(p *Plan, text string) string {
 	n, want := parseShare(text)
-	if want == "" && (n <= 0 || n > 1) || strings.HasPrefix(text, "-") {
+	if want == "" && (n <= 0 || n > 1) || strings.HasPrefix(text, "-") || isZero(text) {
 		want = "more than 0%, at most 100%"
 	}
 	if want == "" {
@@ -196,7 +200,7 @@ type choice struct {
 
 func (v choice) read(p *Plan, text string) string {
 	if !slices.Contains(v.words, text) {
-		return didYouMean(orWords("", v.words...), text, v.words)
+		return didYouMean(oneOf(v.words), text, v.words)
 	}
 	*v.at(p) = text
 	return ""
@@ -222,7 +226,7 @@ func (v seed) read(p *Plan, text string) string {
 	}
 	n, err := strconv.ParseUint(digits, base, 64)
 	if err != nil {
-		return orWords(bounds("0", strconv.FormatUint(math.MaxUint64, 10)), "0x and up to 16 hex digits", seedRandom)
+		return orWords(bounds("0", strconv.FormatUint(math.MaxUint64, 10))+", 0x and up to 16 hex digits", seedRandom)
 	}
 	*v.at(p) = Seed{Value: n, Set: true}
 	return ""
@@ -274,7 +278,7 @@ type capMode struct{}
 func (v capMode) read(p *Plan, text string) string {
 	mode, err := backoff.ParseCapMode(text)
 	if err != nil {
-		return didYouMean(orWords("", v.choices()...), text, v.choices())
+		return didYouMean(oneOf(v.choices()), text, v.choices())
 	}
 	p.CapMode = mode
 	return ""
@@ -301,27 +305,33 @@ func (retryOn) write(p *Plan) string { return p.RetryOn.String() }
 func (retryOn) word() string         { return "list" }
 func (retryOn) choices() []string    { return nil }
 
-// bounds writes a closed range.
+// bounds writes a closed range of whole numbers or of texts.
 func bounds(lo, hi string) string {
-	if lo == hi {
-		return lo
+	if lo == "0" && hi == "1" {
+		return "0 or 1"
 	}
 	return lo + ".." + hi
 }
 
-// orWords appends words to want as alternatives.
+// oneOf writes words as alternatives: a, b or c.
+func oneOf(words []string) string {
+	last := len(words) - 1
+	if last <= 0 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:last], ", ") + " or " + words[last]
+}
+
+// orWords appends words to want as alternatives. Empty words do not count.
 func orWords(want string, words ...string) string {
-	all := make([]string, 0, len(words)+1)
-	for _, w := range append([]string{want}, words...) {
-		if w != "" {
-			all = append(all, w)
-		}
+	words = slices.DeleteFunc(words, func(w string) bool { return w == "" })
+	switch {
+	case len(words) == 0:
+		return want
+	case strings.Contains(want, " "):
+		return want + ", or " + oneOf(words)
 	}
-	if len(all) < 2 {
-		return strings.Join(all, "")
-	}
-	last := len(all) - 1
-	return strings.Join(all[:last], ", ") + " or " + all[last]
+	return oneOf(append([]string{want}, words...))
 }
 
 // isLine reports whether text is one line of printable UTF-8 of a sane length.

@@ -1,0 +1,140 @@
+package plan_test
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// checkGolden compares got with a file of testdata and prints the first line that differs.
+func checkGolden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	golden, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v (write it with -update)", err)
+	}
+	gotLines, wantLines := strings.Split(string(got), "\n"), strings.Split(string(golden), "\n")
+	for i := range max(len(gotLines), len(wantLines)) {
+		at := func(lines []string) string {
+			if i < len(lines) {
+				return lines[i]
+			}
+			return "(end)"
+		}
+		if at(gotLines) != at(wantLines) {
+			t.Fatalf("%s:%d differs:\n got %s\nwant %s", path, i+1, at(gotLines), at(wantLines))
+		}
+	}
+}
+
+// fieldCase says of one field which texts it takes, and which not.
+type fieldCase struct {
+	name  string
+	deflt string     // canonical text of the default
+	good  [][]string // texts, or text and its canonical form
+	bad   []string
+}
+
+// hostile texts are refused by every field that takes no free text.
+var hostile = []string{
+	"-1", "+1", "1e309", "NaN", "Inf", "-Inf", "0x1p4", "1_000", " 5", "5 ", "5\n", "5\x00", "٣", "½", "💥", "\xff", "true false",
+	"9223372036854775808", "18446744073709551616", strings.Repeat("9", 400), "[]", "{}", "null", "~", "''", ",", "=", "%", "/s", "ms",
+}
+
+var badDurations = []string{"", "0", "10", "1.5", "-1s", "+1s", "1 s", "s", ".s", "1.2.3s", "1x", "1S", "1d", "1sec", "1e3s", "1s ", "1s30",
+	"0.1ns", "1.0000000001s", "1h-1m", "NaNs", "9223372036854775807ns", "9223372036854775808ns", "999999999999h", "24h1ns",
+	strings.Repeat("9", 400) + "s", "1m30s⁰"}
+
+var badRates = []string{"", "10", "10/", "/s", "10/d", "10/S", "10s", "10/s/s", "-10/s", "1e3/s", "NaN/s", "Inf/s", "1/ms ", " 1/s", "1//s",
+	"0.0001/h", "99999999999/s", "1.2.3/s", "./s", strings.Repeat("9", 400) + "/s"}
+
+var badShares = []string{"", "0", "20", "0.2", "0%", "-1%", "100.1%", "101%", "1e1%", "NaN%", "%", "20 %", "20%%", " 20%", "1.2.3%",
+	strings.Repeat("9", 400) + "%"}
+
+// fieldCases has one row for each field, in the order of the table.
+var fieldCases = []fieldCase{
+	{name: "clients", deflt: "2000", good: [][]string{{"1"}, {"1000000"}, {"007", "7"}}, bad: []string{"", "0", "1000001", "1.5", "all"}},
+	{name: "strategy", deflt: "full",
+		good: [][]string{{"none"}, {"all", "none,equal,full,decorrelated"}, {"full, fixed", "full,fixed"}, {"polly,all", "polly,none,equal,full,decorrelated"}},
+		bad:  []string{"", "ful", "Full", "full,", ",full", "full,full", "all,full", "full;none", "full-jitter", "exponential", "decorelated", "xyzzy"}},
+	{name: "base", deflt: "100ms",
+		good: [][]string{{"1ns"}, {"24h"}, {"1.5s"}, {"1500ms", "1.5s"}, {"1m30s", "90s"}, {"60s"}, {"1m", "60s"}, {"2m"}, {"120s", "2m"}, {"90.5s"}, {"0.5us", "500ns"},
+			{"7us"}, {"7µs", "7us"}, {"7μs", "7us"}, {".5s", "500ms"}, {"1h0.000000001s", "3600.000000001s"}, {"0.0000000010s", "1ns"}, {"1500us"}},
+		bad: append([]string{"0s", "0ns", "auto", "unlimited"}, badDurations...)},
+	{name: "cap", deflt: "20s", good: [][]string{{"100ms"}, {"24h"}}, bad: append([]string{"0s"}, badDurations...)},
+	{name: "multiplier", deflt: "2", good: [][]string{{"1"}, {"1.5"}, {"1000"}, {"2.0", "2"}, {"1.0000000000000002"}},
+		bad: []string{"", "0", "0.999", "1000.1", "1e2", "2x", "1.", ".", "1.2.3"}},
+	{name: "first-exponent", deflt: "0", good: [][]string{{"0"}, {"1"}}, bad: []string{"", "2", "0.5"}},
+	{name: "cap-mode", deflt: "ceiling", good: [][]string{{"ceiling"}, {"clamp"}, {"fixed"}, {"random-cap"}}, bad: []string{"", "Clamp", "cieling", "random", "random_cap"}},
+	{name: "cap-jitter", deflt: "20%", good: [][]string{{"100%"}, {"0.1%"}, {"33.3%"}, {"12.50%", "12.5%"}, {"7%"}, {"29%"}, {"0.000001%"}}, bad: badShares},
+	{name: "noise", deflt: "50ms", good: [][]string{{"1ns"}, {"24h"}}, bad: append([]string{"0s"}, badDurations...)},
+	{name: "spread", deflt: "20%", good: [][]string{{"100%"}, {"57%"}}, bad: badShares},
+	{name: "floor", deflt: "auto", good: [][]string{{"auto"}, {"1ns"}, {"20s"}}, bad: append([]string{"0s", "Auto", "half"}, badDurations...)},
+	{name: "shared-seed", deflt: "false", good: [][]string{{"true"}, {"false"}}, bad: []string{"", "0", "1", "yes", "True", "TRUE", "on"}},
+	{name: "operations", deflt: "auto", good: [][]string{{"auto"}, {"2000"}, {"1000000000"}}, bad: []string{"", "0", "1000000001", "9223372036854775807"}},
+	{name: "rate", deflt: "off", good: [][]string{{"off"}, {"50/s"}, {"0.5/s"}, {"60/m", "1/s"}, {"1/m"}, {"1/h"}, {"10/ms", "10000/s"}, {"100/m"}, {"0.1/s"}},
+		bad: append([]string{"0", "0/s", "none", "10000001/s"}, badRates...)},
+	{name: "arrivals", deflt: "even", good: [][]string{{"even"}}, bad: []string{"", "Poisson", "poison", "uniform"}},
+	{name: "ramp", deflt: "0s", good: [][]string{{"0s"}, {"0ns", "0s"}, {"10s"}, {"29999ms", "29.999s"}}, bad: append([]string{"off"}, badDurations...)},
+	{name: "duration", deflt: "30s", good: [][]string{{"100ms"}, {"24h"}, {"5m"}}, bad: append([]string{"0s", "999us"}, badDurations...)},
+	{name: "seed", deflt: "random",
+		good: [][]string{{"random"}, {"", "random"}, {"0"}, {"1"}, {"18446744073709551615"}, {"0xFFFFFFFFFFFFFFFF", "18446744073709551615"}, {"0xff", "255"}},
+		bad:  []string{"18446744073709551616", "0x", "0X1", "0x10000000000000000", "1.5", "Random", "x", "0xg", "0x_1"}},
+
+	{name: "timeout", deflt: "5s", good: [][]string{{"1ns"}, {"24h"}}, bad: append([]string{"0s", "unlimited"}, badDurations...)},
+	{name: "max-retries", deflt: "unlimited", good: [][]string{{"unlimited"}, {"0"}, {"1"}, {"1000000"}}, bad: []string{"", "1000001", "none", "infinite", "3.0"}},
+	{name: "max-elapsed", deflt: "60s", good: [][]string{{"unlimited"}, {"1ns"}, {"24h"}}, bad: append([]string{"0s", "none"}, badDurations...)},
+	{name: "retry-after", deflt: "honour", good: [][]string{{"honour"}, {"ignore"}}, bad: []string{"", "honor", "true", "Ignore"}},
+	{name: "retry-after-jitter", deflt: "strategy", good: [][]string{{"strategy"}, {"0s"}, {"2.5s"}, {"24h"}}, bad: append([]string{"none"}, badDurations...)},
+	{name: "retry-on", deflt: "connect,timeout,408,429,502,503,504",
+		good: [][]string{{"none"}, {"503"}, {"503,timeout", "timeout,503"}, {"5xx"}, {"+500,+reset", "connect,timeout,reset,408,429,500,502,503,504"}, {"reset, malformed", "reset,malformed"}},
+		bad:  []string{"", "600", "99", "6xx", "everything", "timeout,", "timeout;503", "none,503"}},
+	{name: "method", deflt: "GET", good: [][]string{{"GET"}, {"POST"}, {"M-SEARCH"}, {"VERSION2"}}, bad: []string{"", "get", "GET ", "G T", "-X", "GÉT", strings.Repeat("A", 33)}},
+	{name: "retry-non-idempotent", deflt: "false", good: [][]string{{"true"}, {"false"}}, bad: []string{"", "1"}},
+	{name: "idempotency-key", deflt: "true", good: [][]string{{"true"}, {"false"}}, bad: []string{"", "0"}},
+
+	{name: "capacity", deflt: "1000/s", good: [][]string{{"0"}, {"0/s", "0"}, {"0.5/s"}, {"60/m", "1/s"}, {"10/ms", "10000/s"}, {"1/h"}, {"1000000000/s"}, {"7/h"}, {"100/m"}, {"123456.789/s"}},
+		bad: append([]string{"1000000001/s", "unlimited"}, badRates...)},
+	{name: "workers", deflt: "1", good: [][]string{{"1"}, {"1000000"}}, bad: []string{"", "0", "1000001"}},
+	{name: "queue", deflt: "0", good: [][]string{{"0"}, {"10000000"}}, bad: []string{"", "10000001", "unlimited"}},
+	{name: "model", deflt: "slots", good: [][]string{{"slots"}, {"token-bucket"}}, bad: []string{"", "token_bucket", "tokenbucket", "bucket"}},
+	{name: "burst", deflt: "1", good: [][]string{{"1"}, {"10000000"}}, bad: []string{"", "0", "10000001"}},
+	{name: "service", deflt: "fixed", good: [][]string{{"fixed"}, {"exp"}}, bad: []string{"", "exponential", "Fixed"}},
+	{name: "status", deflt: "503", good: [][]string{{"400"}, {"429"}, {"599"}}, bad: []string{"", "399", "600", "5xx"}},
+	{name: "send-retry-after", deflt: "none", good: [][]string{{"none"}, {"auto"}, {"1s"}, {"1000ms", "1s"}, {"24h"}}, bad: append([]string{"0s", "1500ms", "999ms", "off"}, badDurations...)},
+	{name: "abandoned", deflt: "process", good: [][]string{{"process"}, {"cancel"}}, bad: []string{"", "drop"}},
+	{name: "outage", deflt: "none",
+		good: [][]string{{"none"}, {"2s..4s", "2s..4s=status"}, {"0s..30s=hang"}, {"1s..2s=slow:3"}, {"1s..100s=capacity:12.5%", "1s..1m40s=capacity:12.5%"}, {"1s..2s=reset"}, {"1s..2s=refuse"}},
+		bad:  []string{"", "2s", "2..4", "4s..2s", "2s..2s", "-1s..2s", "2s..4s=", "2s..4s=down", "2s..4s=slow", "2s..4s=slow:0.5", "2s..4s=capacity:101%", "2s..4s=slow:NaN", "2s...4s", "2s-4s"}},
+
+	{name: "bucket", deflt: "100ms", good: [][]string{{"1ms"}, {"10s"}, {"1.5ms", "1500us"}}, bad: append([]string{"0s", "999us", "10001ms"}, badDurations...)},
+
+	{name: "gate", deflt: "none", good: [][]string{{"none"}, {"amplification < 3"}, {`p99 <= "1s" & more: #`}, {"{a: b}"}, {"[x]"}, {"- a"}, {"success_share>=99.9%"}, {"latency µs"}, {"null"}},
+		bad: []string{"", " a", "a ", "a\nb", "a\tb", "a\x00b", "a\xffb", strings.Repeat("a", 201)}},
+}
+
+// refused returns the texts that the field of c must refuse.
+func (c fieldCase) refused() []string {
+	switch c.name {
+	case "gate": // takes any line
+		return c.bad
+	case "seed": // takes 2^63
+		return append(slices.Clone(c.bad), slices.DeleteFunc(slices.Clone(hostile), func(text string) bool { return text == "9223372036854775808" })...)
+	}
+	return append(slices.Clone(c.bad), hostile...)
+}
+
+// goodText is a text and the canonical form that the field makes of it.
+func goodText(texts []string) (text, canonical string) { return texts[0], texts[len(texts)-1] }

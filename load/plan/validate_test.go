@@ -1,0 +1,235 @@
+package plan_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"stormtest/load/backoff"
+	"stormtest/load/plan"
+	"stormtest/target/station"
+)
+
+// TestConflicts has for each rule between fields a plan that breaks it, its message, and
+// the nearest plan that keeps it.
+func TestConflicts(t *testing.T) {
+	outage := func(from, to time.Duration) station.Outage {
+		return station.Outage{From: from * time.Second, To: to * time.Second}
+	}
+	tests := []struct {
+		name        string
+		breaks      func(p *plan.Plan)
+		want        string
+		keeps       func(p *plan.Plan)
+		alsoAllowed func(p *plan.Plan)
+	}{
+		{
+			name:   "cap and base",
+			breaks: func(p *plan.Plan) { p.Base, p.Cap = time.Second, time.Second-1 },
+			want:   `cap: "999999999ns": want at least base, which is 1s`,
+			keeps:  func(p *plan.Plan) { p.Base, p.Cap = time.Second, time.Second },
+		},
+		{
+			name:   "floor and cap",
+			breaks: func(p *plan.Plan) { p.Floor = p.Cap + 1 },
+			want:   `floor: "20.000000001s": want at most cap, which is 20s`,
+			keeps:  func(p *plan.Plan) { p.Floor = p.Cap },
+		},
+		{
+			name:   "ramp and duration",
+			breaks: func(p *plan.Plan) { p.Ramp = p.Duration },
+			want:   `ramp: "30s": want less than duration, which is 30s`,
+			keeps:  func(p *plan.Plan) { p.Ramp = p.Duration - 1 },
+		},
+		{
+			name:   "ramp and rate",
+			breaks: func(p *plan.Plan) { p.Ramp, p.RatePerSecond = 1, 0.5 },
+			want:   `ramp: "1ns": want 0s with a rate: operations start when the rate of 0.5/s says`,
+			keeps:  func(p *plan.Plan) { p.RatePerSecond = 0.5 },
+		},
+		{
+			name:   "arrivals and rate",
+			breaks: func(p *plan.Plan) { p.Arrivals = plan.ArrivalsPoisson },
+			want:   `arrivals: "poisson": want a rate with it: without one every client starts at t0`,
+			keeps:  func(p *plan.Plan) { p.Arrivals, p.RatePerSecond = plan.ArrivalsPoisson, 1 },
+		},
+		{
+			name:   "rate and duration",
+			breaks: func(p *plan.Plan) { p.RatePerSecond, p.Duration = 1e7, 101*time.Second },
+			want:   `rate: "10000000/s": want at most 9900990/s in a duration of 101s: a run has at most 1000000000 operations`,
+			keeps:  func(p *plan.Plan) { p.RatePerSecond, p.Duration = 1e7, 100*time.Second },
+		},
+		{
+			name:        "retry-after-jitter and retry-after",
+			breaks:      func(p *plan.Plan) { p.RetryAfterJitter, p.RetryAfter = 0, plan.RetryAfterIgnore },
+			want:        `retry-after-jitter: "0s": want retry-after honour with it: a hint that is ignored has no jitter`,
+			keeps:       func(p *plan.Plan) { p.RetryAfterJitter = 0 },
+			alsoAllowed: func(p *plan.Plan) { p.RetryAfter = plan.RetryAfterIgnore },
+		},
+		{
+			name:        "workers and capacity",
+			breaks:      func(p *plan.Plan) { p.Workers, p.CapacityPerSecond = 25, 1.0/3600 },
+			want:        `workers: "25": want at most 24 at a capacity of 1/h: the service time, workers / capacity, is at most 24h`,
+			keeps:       func(p *plan.Plan) { p.Workers, p.CapacityPerSecond = 24, 1.0/3600 },
+			alsoAllowed: func(p *plan.Plan) { p.Workers, p.CapacityPerSecond = 25, 0 },
+		},
+		{
+			name: "burst and capacity",
+			breaks: func(p *plan.Plan) {
+				p.Burst, p.CapacityPerSecond, p.Model = 8761, 1.0/3600, plan.ModelTokenBucket
+			},
+			want: `burst: "8761": want at most 8760 at a capacity of 1/h: the bucket fills within a year`,
+			keeps: func(p *plan.Plan) {
+				p.Burst, p.CapacityPerSecond, p.Model = 8760, 1.0/3600, plan.ModelTokenBucket
+			},
+			alsoAllowed: func(p *plan.Plan) { p.Burst, p.CapacityPerSecond, p.Model = 10_000_000, 0, plan.ModelTokenBucket },
+		},
+		{
+			name:   "outage and duration",
+			breaks: func(p *plan.Plan) { p.Outages = []station.Outage{outage(30, 31), outage(1, 2), outage(40, 41)} },
+			want:   `outage: "30s..31s=status; 40s..41s=status": want FROM before the end of the run at 30s`,
+			keeps:  func(p *plan.Plan) { p.Outages = []station.Outage{{From: 30*time.Second - 1, To: time.Hour}} },
+		},
+		{
+			name:   "outages and each other",
+			breaks: func(p *plan.Plan) { p.Outages = []station.Outage{outage(3, 5), outage(1, 4)} },
+			want:   `outage: "3s..5s=status": want windows that do not overlap, but 1s..4s=status does`,
+			keeps:  func(p *plan.Plan) { p.Outages = []station.Outage{outage(3, 5), outage(1, 3)} },
+		},
+		{
+			name:   "one outage twice",
+			breaks: func(p *plan.Plan) { p.Outages = []station.Outage{outage(1, 2), outage(7, 8), outage(1, 2)} },
+			want:   `outage: "1s..2s=status": want windows that do not overlap, but 1s..2s=status does`,
+			keeps:  func(p *plan.Plan) { p.Outages = []station.Outage{outage(1, 2), outage(7, 8)} },
+		},
+		{
+			name:   "bucket longer than the run",
+			breaks: func(p *plan.Plan) { p.Bucket, p.Duration = time.Second, time.Second-1 },
+			want:   `bucket: "1s": want at most duration, which is 999999999ns`,
+			keeps:  func(p *plan.Plan) { p.Bucket, p.Duration = time.Second, time.Second },
+		},
+		{
+			name:   "too many buckets",
+			breaks: func(p *plan.Plan) { p.Bucket, p.Duration = 86*time.Millisecond, 24*time.Hour },
+			want:   `bucket: "86ms": want at least 87ms in a duration of 24h: a run has at most 1000000 buckets`,
+			keeps:  func(p *plan.Plan) { p.Bucket, p.Duration = 87*time.Millisecond, 24*time.Hour },
+			alsoAllowed: func(p *plan.Plan) {
+				p.Bucket, p.Duration = time.Millisecond, 1000*time.Second
+			},
+		},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			p := plan.Default()
+			test.breaks(&p)
+			if got := fmt.Sprint(p.Validate()); got != test.want {
+				t.Errorf("broken: %s\nwant    %s", got, test.want)
+			}
+			for _, keeps := range []func(*plan.Plan){test.keeps, test.alsoAllowed} {
+				if keeps == nil {
+					continue
+				}
+				p := plan.Default()
+				keeps(&p)
+				if err := p.Validate(); err != nil {
+					t.Errorf("kept: %v, want nil", err)
+				}
+			}
+		})
+	}
+}
+
+// TestValidateBuilt gives Validate plans that no text makes.
+func TestValidateBuilt(t *testing.T) {
+	tests := []struct {
+		name  string
+		build func(p *plan.Plan)
+		want  string // beginning of the error
+	}{
+		{"negative", func(p *plan.Plan) { p.Clients = -5 }, `clients: "-5": want 1..1000000`},
+		{"negative duration", func(p *plan.Plan) { p.Base = math.MinInt64 }, `base: "-2562047h47m16.854775808s": want 1ns..24h`},
+		{"not a number", func(p *plan.Plan) { p.Multiplier = math.NaN() }, `multiplier: "NaN": want 1..1000`},
+		{"infinite", func(p *plan.Plan) { p.CapacityPerSecond = math.Inf(1) }, `capacity: "+Inf/s": want a rate`},
+		{"share not a number", func(p *plan.Plan) { p.SpreadShare = math.NaN() }, `spread: "NaN%": want a share`},
+		{"share 0", func(p *plan.Plan) { p.CapJitterShare = 0 }, `cap-jitter: "0%": want more than 0%`},
+		{"tiny share", func(p *plan.Plan) { p.SpreadShare = 5e-324 }, `spread: "0.00000000`},
+		{"no strategy", func(p *plan.Plan) { p.Strategies = nil }, `strategy: "": want a comma list`},
+		{"a word for several", func(p *plan.Plan) { p.Strategies = []string{"all"} }, `strategy: "all": want none,equal,full,decorrelated`},
+		{"unknown word", func(p *plan.Plan) { p.Service = "slow" }, `service: "slow": want fixed or exp`},
+		{"unknown mode", func(p *plan.Plan) { p.CapMode = 77 }, `cap-mode: "cap-mode(77)": want ceiling, clamp, fixed or random-cap`},
+		{"other retries", func(p *plan.Plan) { p.MaxRetries = -2 }, `max-retries: "-2": want 0..1000000 or unlimited`},
+		{"other hint", func(p *plan.Plan) { p.SendRetryAfter = -2 }, `send-retry-after: "-2ns": want 1s..24h, none or auto`},
+		{"bad outage", func(p *plan.Plan) { p.Outages = []station.Outage{{From: 2, To: 1, Mode: 99}} }, `outage: "2ns..1ns=mode 99": want FROM`},
+		{"factor for nothing", func(p *plan.Plan) { p.Outages = []station.Outage{{To: 1, Factor: 2}} }, `outage: "0s..1ns=status:2": want FROM`},
+		{"gate none", func(p *plan.Plan) { p.Gates = []string{"none"} }, `gate: "none": want `},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			p := plan.Default()
+			test.build(&p)
+			err := p.Validate()
+			var fault *plan.FieldError
+			if !errors.As(err, &fault) || !strings.HasPrefix(err.Error(), test.want) || strings.Contains(err.Error(), "\n") {
+				t.Errorf("Validate() = %v, want one fault: %s", err, test.want)
+			}
+		})
+	}
+}
+
+// TestValidateEverything checks that the zero plan is refused with a fault for each field
+// that has no meaning at zero, all at once.
+func TestValidateEverything(t *testing.T) {
+	var fields []string
+	for _, err := range unjoin(plan.Plan{}.Validate()) {
+		var fault *plan.FieldError
+		if !errors.As(err, &fault) {
+			t.Fatalf("fault %v, want a *FieldError", err)
+		}
+		fields = append(fields, fault.Field)
+	}
+	want := []string{
+		"clients", "strategy", "base", "cap", "multiplier", "cap-jitter", "noise", "spread", "arrivals", "duration",
+		"timeout", "retry-after", "method", "workers", "model", "burst", "service", "status", "abandoned", "bucket",
+	}
+	if !reflect.DeepEqual(fields, want) {
+		t.Errorf("faults in %v\nwant      %v", fields, want)
+	}
+}
+
+// TestValidPlansConvert checks that what plan lets through, the packages below take:
+// otherwise a user would meet their words in place of ours.
+func TestValidPlansConvert(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		p := drawPlan(rt)
+		if faults := p.Params().Validate(); faults != nil {
+			rt.Errorf("backoff: %v", faults)
+		}
+		if faults := p.Station().Validate(); faults != nil {
+			rt.Errorf("station: %v", faults)
+		}
+		for _, name := range p.Strategies {
+			policy := p.Policy(name)
+			if faults := policy.Validate(); faults != nil {
+				rt.Errorf("retry: %v", faults)
+			}
+			entry, _ := backoff.Lookup(name)
+			if want := entry.New(p.Params()); !reflect.DeepEqual(policy.Strategy, want) {
+				rt.Errorf("policy of %s has %#v, want %#v", name, policy.Strategy, want)
+			}
+		}
+		if from, to := p.ConvoyWindow(); from < 0 || to < from || to > p.Duration {
+			rt.Errorf("convoy window %v..%v in a run of %v", from, to, p.Duration)
+		}
+		if n := p.OperationsTotal(); n < 1 || n > 1_000_000_000 {
+			rt.Errorf("%d operations", n)
+		}
+		p.Warnings()
+		p.Notes()
+	})
+}

@@ -1,0 +1,89 @@
+package plan_test
+
+import (
+	"reflect"
+	"testing"
+
+	"stormtest/load/plan"
+)
+
+func TestWarnings(t *testing.T) {
+	tests := []struct {
+		name  string
+		flags []plan.Setting
+		want  []string
+	}{
+		{"default", nil, nil},
+		{"all strategies", []plan.Setting{{"strategy", "all"}}, nil},
+		{"everything that full reads", []plan.Setting{{"base", "50ms"}, {"cap", "5s"}, {"multiplier", "3"}, {"first-exponent", "1"}, {"cap-mode", "random-cap"}, {"cap-jitter", "50%"}, {"shared-seed", "true"}}, nil},
+		{"numbers of other strategies", []plan.Setting{{"noise", "1ms"}, {"spread", "1%"}, {"floor", "1ms"}, {"cap-jitter", "1%"}}, []string{
+			"cap-jitter 1%: no effect on strategy full", "noise 1ms: no effect on strategy full",
+			"spread 1%: no effect on strategy full", "floor 1ms: no effect on strategy full",
+		}},
+		{"one of them reads it", []plan.Setting{{"strategy", "none,fixed"}, {"noise", "1ms"}}, nil},
+		{"constant grows not", []plan.Setting{{"strategy", "constant"}, {"multiplier", "3"}, {"cap", "5s"}, {"cap-mode", "clamp"}}, []string{
+			"cap 5s: no effect on strategy constant", "multiplier 3: no effect on strategy constant", "cap-mode clamp: no effect on strategy constant",
+		}},
+		{"a base that the default cap does not allow", []plan.Setting{{"strategy", "constant"}, {"base", "30s"}, {"cap", "30s"}}, nil},
+		{"decorrelated has its own growth", []plan.Setting{{"strategy", "decorrelated"}, {"multiplier", "3"}}, []string{"multiplier 3: no effect on strategy decorrelated"}},
+		{"immediate", []plan.Setting{{"strategy", "immediate"}, {"base", "1s"}}, []string{"base 1s: no effect on strategy immediate"}},
+		{"a shared seed of exact delays", []plan.Setting{{"strategy", "none,linear"}, {"shared-seed", "true"}}, []string{"shared-seed true: no effect on strategy none,linear, which draws nothing"}},
+		{"a shared seed of drawn caps", []plan.Setting{{"strategy", "none"}, {"cap-mode", "random-cap"}, {"shared-seed", "true"}}, nil},
+		{"no retries", []plan.Setting{{"max-retries", "0"}, {"strategy", "all"}, {"noise", "1ms"}, {"retry-on", "5xx"}, {"retry-after", "ignore"}}, []string{
+			"strategy none,equal,full,decorrelated: they do not differ with max-retries 0",
+			"retry-after ignore: no effect with max-retries 0", "retry-on 5xx: no effect with max-retries 0",
+		}},
+		{"repeats of a safe method", []plan.Setting{{"retry-non-idempotent", "true"}}, []string{"retry-non-idempotent true: no effect on method GET"}},
+		{"repeats with a key", []plan.Setting{{"method", "POST"}, {"retry-non-idempotent", "true"}}, []string{"retry-non-idempotent true: no effect with idempotency-key true"}},
+		{"repeats without a key", []plan.Setting{{"method", "POST"}, {"retry-non-idempotent", "true"}, {"idempotency-key", "false"}}, nil},
+		{"burst of slots", []plan.Setting{{"burst", "5"}}, []string{"burst 5: no effect on model slots"}},
+		{"slots of a bucket", []plan.Setting{{"model", "token-bucket"}, {"burst", "5"}, {"workers", "2"}, {"queue", "3"}, {"service", "exp"}, {"abandoned", "cancel"}}, []string{
+			"workers 2: no effect on model token-bucket", "queue 3: no effect on model token-bucket",
+			"service exp: no effect on model token-bucket", "abandoned cancel: no effect on model token-bucket",
+		}},
+		{"fewer operations than clients", []plan.Setting{{"operations", "1999"}}, []string{"operations 1999: 1 of the 2000 clients have nothing to do"}},
+		{"as many operations as clients", []plan.Setting{{"operations", "2000"}}, nil},
+		{"few operations at a rate", []plan.Setting{{"operations", "5"}, {"rate", "1/s"}}, nil},
+		{"an outage to the end", []plan.Setting{{"outage", "1s..30s"}, {"outage", "30s..31s"}, {"duration", "31s"}}, []string{
+			"outage 30s..31s=status: not over before the run ends at 31s, so no recovery is seen",
+		}},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			p, _, err := plan.Resolve(plan.Input{Flags: test.flags})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := p.Warnings(); !reflect.DeepEqual(got, test.want) {
+				t.Errorf("Warnings() = %q\nwant         %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestNotes(t *testing.T) {
+	const first = "base 100ms is not longer than bucket 100ms: jitter cannot lower the first peak"
+	tests := []struct {
+		name  string
+		flags []plan.Setting
+		want  []string
+	}{
+		{"default", nil, []string{first}},
+		{"longer base", []plan.Setting{{"base", "101ms"}}, nil},
+		{"no jitter", []plan.Setting{{"strategy", "none,constant"}}, nil},
+		{"some jitter", []plan.Setting{{"strategy", "none,equal"}}, []string{first}},
+		{"refused for good", []plan.Setting{{"base", "1s"}, {"status", "500"}}, []string{"status 500 is not in retry-on: an operation that the target refuses is not retried"}},
+		{"refused and retried", []plan.Setting{{"base", "1s"}, {"status", "500"}, {"retry-on", "+500"}}, nil},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			p, _, err := plan.Resolve(plan.Input{Flags: test.flags})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := p.Notes(); !reflect.DeepEqual(got, test.want) {
+				t.Errorf("Notes() = %q, want %q", got, test.want)
+			}
+		})
+	}
+}
