@@ -1,0 +1,90 @@
+package fleet
+
+import (
+	"errors"
+	"testing"
+)
+
+func TestParseResponse(t *testing.T) {
+	tests := []struct {
+		name string
+		head string
+		want response
+		bad  bool
+	}{
+		{name: "the target's", head: "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 2\r\nContent-Length: 0\r\n",
+			want: response{status: 503, retryAfter: []byte("2")}},
+		{name: "a body", head: "HTTP/1.1 200 OK\r\ncontent-length: 12\r\nDate: now\r\n", want: response{status: 200, bodyBytes: 12, date: []byte("now")}},
+		{name: "no reason", head: "HTTP/1.1 204\r\n", want: response{status: 204}},
+		{name: "an empty reason", head: "HTTP/1.1 304 \r\n", want: response{status: 304}},
+		{name: "an interim answer", head: "HTTP/1.1 103 Early Hints\r\n", want: response{status: 103}},
+		{name: "closing", head: "HTTP/1.1 503 x\r\nConnection: close\r\nContent-Length: 0\r\n", want: response{status: 503, last: true}},
+		{name: "a body until the end", head: "HTTP/1.1 200 OK\r\n", bad: true},
+		{name: "chunked", head: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n", bad: true},
+		{name: "two lengths", head: "HTTP/1.1 200 OK\r\nContent-Length: 1\r\nContent-Length: 2\r\n", bad: true},
+		{name: "a negative length", head: "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n", bad: true},
+		{name: "another protocol", head: "SSH-2.0-OpenSSH_9.2\r\n", bad: true},
+		{name: "HTTP/1.0", head: "HTTP/1.0 200 OK\r\nContent-Length: 0\r\n", bad: true},
+		{name: "four digits", head: "HTTP/1.1 2000 OK\r\nContent-Length: 0\r\n", bad: true},
+		{name: "letters", head: "HTTP/1.1 2x0 OK\r\nContent-Length: 0\r\n", bad: true},
+		{name: "status 099", head: "HTTP/1.1 099 OK\r\nContent-Length: 0\r\n", bad: true},
+		{name: "nothing", head: "", bad: true},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := parseResponse([]byte(tt.head))
+			if tt.bad {
+				if !errors.Is(err, errMalformed) {
+					t.Errorf("parseResponse(%q) = %+v, %v; want an error", tt.head, got, err)
+				}
+				return
+			}
+			if err != nil || got.status != tt.want.status || got.bodyBytes != tt.want.bodyBytes || got.last != tt.want.last ||
+				string(got.retryAfter) != string(tt.want.retryAfter) || string(got.date) != string(tt.want.date) {
+				t.Errorf("parseResponse(%q) = %+v, %v; want %+v", tt.head, got, err, tt.want)
+			}
+		})
+	}
+}
+
+// Whatever comes, parseResponse does not panic, and what it accepts is in range.
+func FuzzParseResponse(f *testing.F) {
+	for _, seed := range []string{
+		"", "HTTP/1.1 ", "HTTP/1.1 200", "HTTP/1.1 999 \r\nContent-Length: 0\r\n", "HTTP/1.1 000\r\n",
+		"HTTP/1.1 200 OK\r\nContent-Length: 999999999999999999\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 9223372036854775807\r\n",
+		"HTTP/1.1 200 OK\r\nRetry-After:\r\nContent-Length: 0\r\n", "HTTP/1.1 101 x\r\n:\r\n",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(func(t *testing.T, head []byte) {
+		r, err := parseResponse(head)
+		if err == nil && (r.status < 100 || r.status > 999 || r.bodyBytes < 0) {
+			t.Errorf("parseResponse(%q) = %+v, out of range", head, r)
+		}
+	})
+}
+
+func TestRequestIsOverwrittenInPlace(t *testing.T) {
+	r := Request{Method: "POST", Host: "h:1", Path: "/", Agent: "stormtest/test", ClientHeader: "C", AttemptHeader: "A", KeyPrefix: "k"}
+	b := r.build(7)
+	b.set(12, 345)
+	want := "POST / HTTP/1.1\r\nHost: h:1\r\nUser-Agent: stormtest/test\r\nC: 7\r\nA: 0000000345\r\n" +
+		"Idempotency-Key: \"k-7-0000000000000000012\"\r\nContent-Length: 0\r\n\r\n"
+	if got := string(b.text); got != want {
+		t.Errorf("request = %q, want %q", got, want)
+	}
+	b.set(0, 0)
+	b.set(9223372036854775807, 2147483647)
+	if got := string(b.operation) + " " + string(b.attempt); got != "9223372036854775807 2147483647" {
+		t.Errorf("numbers = %s, want the greatest", got)
+	}
+	if n := testing.AllocsPerRun(100, func() { b.set(5, 6) }); n != 0 {
+		t.Errorf("allocations = %v, want 0", n)
+	}
+	r.KeyPrefix, r.Method = "", "GET"
+	bare := r.build(7)
+	bare.set(1, 2) // without a key there is no operation to write
+	if got := string(bare.text); got != "GET / HTTP/1.1\r\nHost: h:1\r\nUser-Agent: stormtest/test\r\nC: 7\r\nA: 0000000002\r\n\r\n" {
+		t.Errorf("request = %q", got)
+	}
+}
