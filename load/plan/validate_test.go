@@ -19,8 +19,8 @@ import (
 // TestConflicts has for each rule between fields a plan that breaks it, its message, and
 // the nearest plan that keeps it.
 func TestConflicts(t *testing.T) {
-	outage := func(from, to time.Duration) station.Outage {
-		return station.Outage{From: from * time.Second, To: to * time.Second}
+	outage := func(fromSeconds, toSeconds int) station.Outage {
+		return station.Outage{From: time.Duration(fromSeconds) * time.Second, To: time.Duration(toSeconds) * time.Second}
 	}
 	tests := []struct {
 		name        string
