@@ -50,10 +50,14 @@ func (s *storm) run(ctx context.Context) (record.Run, []string, error) {
 	if err != nil {
 		return record.Run{}, nil, err
 	}
+	server, err := tgt.Listen(place.Opener)
+	if err != nil {
+		return record.Run{}, nil, err
+	}
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var wg sync.WaitGroup
 	var served error
-	wg.Go(func() { served = tgt.Serve(serving, place.Opener) })
+	wg.Go(func() { served = server.Serve(serving) })
 	stats, err := s.release(ctx, tgt, place)
 	stop()
 	wg.Wait()

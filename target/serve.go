@@ -18,45 +18,52 @@ type Opener interface {
 	Open() (net.Listener, error)
 }
 
-// Serve answers plain HTTP/1.1 requests until ctx is cancelled, then closes every
-// connection and returns nil once nothing of it is left running. Connections are accepted
-// before Start; requests are answered after it.
-//
-// It is made for the fleet's requests: one at a time on a connection, the head in at most
-// 8 KiB, a body only with Content-Length. Anything else closes the connection.
-func (t *Target) Serve(ctx context.Context, o Opener) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	s := &server{t: t, conns: make(map[net.Conn]struct{})}
-	ln, err := o.Open()
-	if err != nil {
-		return fmt.Errorf("target: listen: %w", err)
-	}
-	var clock sync.WaitGroup
-	clock.Go(func() { t.Run(ctx) })
-	err = s.listen(ctx, o, ln)
-	cancel()
-	s.abortAll()
-	s.wg.Wait()
-	clock.Wait()
-	return err
-}
-
-// server is one Serve call.
-type server struct {
-	t  *Target
-	wg sync.WaitGroup // of connections and accept loops
+// A Server answers plain HTTP/1.1 requests for a Target. Make it with Listen.
+type Server struct {
+	t      *Target
+	opener Opener
+	ln     net.Listener
+	wg     sync.WaitGroup // of connections and accept loops
 
 	mu     sync.Mutex
 	conns  map[net.Conn]struct{}
 	closed bool // no connection is taken any more
 }
 
+// Listen opens the target's listener: from now on connections wait to be accepted. Serve must
+// follow, which closes it.
+func (t *Target) Listen(o Opener) (*Server, error) {
+	ln, err := o.Open()
+	if err != nil {
+		return nil, fmt.Errorf("target: listen: %w", err)
+	}
+	return &Server{t: t, opener: o, ln: ln, conns: make(map[net.Conn]struct{})}, nil
+}
+
+// Serve accepts connections, answers requests once the target has started, and returns when
+// ctx is cancelled: then every connection is closed and nothing of it is left running. The
+// error is that of a listener.
+//
+// It is made for the fleet's requests: one at a time on a connection, the head in at most
+// 8 KiB, a body only with Content-Length. Anything else closes the connection.
+func (s *Server) Serve(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var clock sync.WaitGroup
+	clock.Go(func() { s.t.Run(ctx) })
+	err := s.listen(ctx)
+	cancel()
+	s.refuseConns()
+	s.abortConns()
+	s.wg.Wait()
+	clock.Wait()
+	return err
+}
+
 // listen accepts until ctx is cancelled, apart from the outages of mode refuse.
-func (s *server) listen(ctx context.Context, o Opener, ln net.Listener) error {
-	failed := make(chan error, 1)
-	s.wg.Go(func() { s.accept(ln, failed) })
-	defer func() { _ = ln.Close() }()
+func (s *Server) listen(ctx context.Context) error {
+	defer func() { _ = s.ln.Close() }()
+	failed := s.accepting()
 	select {
 	case <-s.t.started:
 	case <-ctx.Done():
@@ -71,43 +78,49 @@ func (s *server) listen(ctx context.Context, o Opener, ln net.Listener) error {
 		if stop, err := s.until(ctx, out.From, failed); stop {
 			return err
 		}
-		_ = ln.Close()
+		_ = s.ln.Close()
 		s.abortConns()
 		if stop, err := s.until(ctx, out.To, nil); stop {
 			return err
 		}
-		var err error
-		if ln, err = o.Open(); err != nil {
+		ln, err := s.opener.Open()
+		if err != nil {
 			return fmt.Errorf("target: listen again after the outage %v: %w", out, err)
 		}
-		fresh := make(chan error, 1)
-		failed = fresh
-		s.wg.Go(func() { s.accept(ln, fresh) })
+		s.ln = ln
+		failed = s.accepting()
 	}
-	stop, err := s.until(ctx, -1, failed)
-	_ = stop
-	return err
+	select {
+	case <-ctx.Done():
+		return nil
+	case err := <-failed:
+		return err
+	}
 }
 
-// until waits for a moment (negative: for ever) and reports whether to stop instead.
-func (s *server) until(ctx context.Context, at time.Duration, failed <-chan error) (stop bool, err error) {
-	var reached <-chan time.Time
-	if at >= 0 {
-		timer := time.NewTimer(at - time.Since(s.t.t0))
-		defer timer.Stop()
-		reached = timer.C
-	}
+// accepting starts an accept loop on the listener and returns where its failure comes.
+func (s *Server) accepting() <-chan error {
+	failed := make(chan error, 1)
+	ln := s.ln
+	s.wg.Go(func() { s.accept(ln, failed) })
+	return failed
+}
+
+// until waits for a moment and reports whether to stop instead.
+func (s *Server) until(ctx context.Context, at time.Duration, failed <-chan error) (stop bool, err error) {
+	timer := time.NewTimer(at - time.Since(s.t.t0))
+	defer timer.Stop()
 	select {
 	case <-ctx.Done():
 		return true, nil
 	case err := <-failed:
 		return true, err
-	case <-reached:
+	case <-timer.C:
 		return false, nil
 	}
 }
 
-func (s *server) accept(ln net.Listener, failed chan<- error) {
+func (s *Server) accept(ln net.Listener, failed chan<- error) {
 	for {
 		c, err := ln.Accept()
 		if err != nil {
@@ -127,7 +140,7 @@ func (s *server) accept(ln net.Listener, failed chan<- error) {
 	}
 }
 
-func (s *server) add(c net.Conn) bool {
+func (s *Server) add(c net.Conn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -137,7 +150,7 @@ func (s *server) add(c net.Conn) bool {
 	return true
 }
 
-func (s *server) drop(c net.Conn) {
+func (s *Server) drop(c net.Conn) {
 	s.mu.Lock()
 	delete(s.conns, c)
 	s.mu.Unlock()
@@ -145,7 +158,7 @@ func (s *server) drop(c net.Conn) {
 }
 
 // abortConns resets every open connection, as a process that dies does.
-func (s *server) abortConns() {
+func (s *Server) abortConns() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for c := range s.conns {
@@ -153,11 +166,11 @@ func (s *server) abortConns() {
 	}
 }
 
-func (s *server) abortAll() {
+// refuseConns has connections that are still accepted closed at once.
+func (s *Server) refuseConns() {
 	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.closed = true
-	s.mu.Unlock()
-	s.abortConns()
 }
 
 // abort closes c with a reset instead of an orderly end, where the transport can.
@@ -176,7 +189,7 @@ const (
 )
 
 // serve answers the requests of one connection, one at a time.
-func (s *server) serve(c net.Conn) {
+func (s *Server) serve(c net.Conn) {
 	x := &exchange{conn: c}
 	defer s.t.gone(x)
 	in := input{conn: c, buf: make([]byte, headFirstBytes)}

@@ -2,8 +2,8 @@
 // script, and the habit of working on for clients that have gone.
 //
 // The rules are station's, which is pure; this package gives them a clock and sockets. A
-// Target serves in two ways over the same rules: Serve, a lean HTTP/1.1 loop for the fleet's
-// plain requests (scripts/bench/README.md tells what it was measured against), and
+// Target serves in two ways over the same rules: a Server, a lean HTTP/1.1 loop for the
+// fleet's plain requests (scripts/bench/README.md tells what it was measured against), and
 // ServeHTTP, for any other server or test.
 package target
 
@@ -76,7 +76,7 @@ type Target struct {
 // An exchange is one request that may have to wait for its answer. Exactly one of conn and
 // ready is set.
 type exchange struct {
-	conn  net.Conn      // where the answer is written, for Serve
+	conn  net.Conn      // where the answer is written, for a Server
 	ready chan struct{} // closed when the work is done, for ServeHTTP
 
 	// Guarded by the target's lock.
@@ -116,7 +116,7 @@ func (t *Target) Start(t0 time.Time) error {
 }
 
 // Run keeps the target's clock until ctx is cancelled: it answers work when it is done. It
-// waits for Start, and blocks; Serve calls it, and a user of ServeHTTP runs it in a
+// waits for Start, and blocks; a Server calls it, and a user of ServeHTTP runs it in a
 // goroutine of its own.
 func (t *Target) Run(ctx context.Context) {
 	select {
