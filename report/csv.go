@@ -1,0 +1,52 @@
+package report
+
+import (
+	"encoding/csv"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"stormtest/load/record"
+)
+
+// csvHead names the columns of the CSV.
+var csvHead = []string{"strategy", "at_ms", "arrivals", "first", "retries", "served", "wasted", "rejected", "retry_synchronisation_index"}
+
+// CSV writes one row for each bucket of each strategy, runs and buckets in the result's order, under
+// a head that names the columns. at_ms is the bucket's start, a decimal number; the index is empty
+// where the bucket has none. Rows end in a line feed.
+//
+// A text that a spreadsheet would take for a formula gets an apostrophe before it.
+func CSV(w io.Writer, r *record.Result) error {
+	out := csv.NewWriter(w)
+	_ = out.Write(csvHead) // csv.Writer keeps its error for Error
+	for i := range r.Runs {
+		strategy := csvText(r.Runs[i].Strategy)
+		for j := range r.Runs[i].Buckets {
+			_ = out.Write(csvRow(strategy, &r.Runs[i].Buckets[j]))
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+func csvRow(strategy string, b *record.Bucket) []string {
+	row := []string{strategy, strings.ReplaceAll(decimal(b.At, time.Millisecond), ",", "")}
+	for _, n := range []int64{b.Arrivals, b.First, b.Retries, b.Served, b.Wasted, b.Rejected} {
+		row = append(row, strconv.FormatInt(n, 10))
+	}
+	if !finite(b.RSI) {
+		return append(row, "")
+	}
+	return append(row, strconv.FormatFloat(*b.RSI, 'f', -1, 64))
+}
+
+// csvText makes a text safe: no control characters, and no formula.
+func csvText(s string) string {
+	s = clean(s)
+	if s != "" && strings.ContainsRune("=+-@", rune(s[0])) {
+		return "'" + s
+	}
+	return s
+}

@@ -1,0 +1,274 @@
+package report
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"stormtest/load/record"
+)
+
+// writeRun writes the section of one strategy.
+func writeRun(p *page, run *record.Run, plan planFields) {
+	engine := map[string]string{"real": "real time", "virtual": "virtual time"}[run.Engine]
+	if engine == "" {
+		engine = cmp.Or(clean(run.Engine), "unknown clock")
+	}
+	name, length := cmp.Or(clean(run.Strategy), "unnamed"), span(run.Duration)+" of "+engine
+	if p.narrow() {
+		p.heading(name)
+		p.fact("Length", length)
+	} else {
+		p.heading(name + ", " + length)
+	}
+	drawChart(p, run, plan)
+	p.blank()
+	writeWork(p, run)
+	writeSynchrony(p, run)
+	writeRecovery(p, run)
+	p.blank()
+	writeDistributions(p, run)
+	p.blank()
+	writeBooks(p, run)
+	writeGenerator(p, run)
+	for _, note := range run.Notes {
+		p.para("Note", factIndent, clean(note))
+	}
+}
+
+// fact writes one line of figures. A head is repeated by no other line of the section.
+func (p *page) fact(head string, parts ...string) {
+	parts = slices.DeleteFunc(parts, func(s string) bool { return s == "" })
+	p.para(head, factIndent, strings.Join(parts, "; "))
+}
+
+// writeWork says what was asked of the clients and what it cost.
+func writeWork(p *page, run *record.Run) {
+	o, a := &run.Operations, &run.Attempts
+	var gaveUp int64
+	for _, n := range o.GaveUp {
+		gaveUp += n
+	}
+	unstarted := ""
+	if o.Unstarted != nil {
+		unstarted = count(*o.Unstarted) + " not started, as no client was idle when they were due"
+	}
+	p.fact("Operations", count(o.Started)+" started: "+count(o.Succeeded)+" succeeded, "+count(gaveUp)+" gave up"+
+		inBrackets(named(o.GaveUp))+", "+count(o.Unfinished)+" unfinished", unstarted)
+	p.fact("All done", completion(run))
+	p.fact("Attempts", count(a.Sent)+" sent: "+count(a.First)+" first, "+count(a.Retries)+" retries",
+		"amplification "+number(run.Amplification)+" (attempts for each operation)")
+	outcomes := named(a.ByOutcome)
+	if a.InFlightAtEnd != 0 {
+		outcomes = append(outcomes, count(a.InFlightAtEnd)+" in flight at the end")
+	}
+	p.fact("Outcomes", cmp.Or(strings.Join(outcomes, ", "), none), wasted(run))
+	if h := &run.Hints; h.Seen != 0 || h.Obeyed != 0 || h.Invalid != 0 || h.Early != 0 {
+		early := ""
+		if h.Early != 0 {
+			early = styled(markRed, "BROKEN") + ": " + count(h.Early) + " retries were sent before it allowed them"
+		}
+		p.fact("Retry-After", count(h.Seen)+" seen, "+count(h.Obeyed)+" obeyed, "+count(h.Invalid)+" invalid", early)
+	}
+}
+
+func completion(run *record.Run) string {
+	switch {
+	case run.Completion != nil:
+		return "after " + length(float64(*run.Completion))
+	case run.Operations.Started == 0:
+		return none
+	default:
+		return none + " (not every operation succeeded)"
+	}
+}
+
+// wasted says how much finished work nobody waited for any more.
+func wasted(run *record.Run) string {
+	var served, lost int64
+	for i := range run.Buckets {
+		served += run.Buckets[i].Served
+		lost += run.Buckets[i].Wasted
+	}
+	if served <= 0 {
+		return ""
+	}
+	share := float64(lost) / float64(served)
+	return "the target finished " + count(served) + ", " + percent(&share) + " of it for clients that had gone"
+}
+
+// writeSynchrony says how the retries were spread in time.
+func writeSynchrony(p *page, run *record.Run) {
+	c := &run.Convoy
+	judgedPeak := ""
+	if finite(c.WindowPeakOverCapacity) {
+		judgedPeak = "retries" + judged(c) + " up to " + times(c.WindowPeakOverCapacity)
+	}
+	inBucket := overCapacity(c.PeakOverCapacity)
+	if finite(c.PeakOverMean) {
+		inBucket = append(inBucket, number(c.PeakOverMean)+"x the mean")
+	}
+	p.fact("Peak", count(c.PeakArrivals)+" in a bucket"+inBrackets(inBucket),
+		count(c.PeakSlidingArrivals)+" in any "+moment(run.Bucket)+inBrackets(overCapacity(slidingPeak(run))), judgedPeak)
+	insufficient := ""
+	if c.Insufficient {
+		insufficient = "too little to judge: it takes 100 retries and 1" + string(nbsp) + "s"
+	}
+	after := ""
+	if finite(c.PostOutageIndex) {
+		after = index(c.PostOutageIndex) + " after the last outage"
+	}
+	p.fact("Convoy index", styled(markBold, index(c.ConvoyIndex))+" over "+plural(c.WindowArrivals, "retry")+judged(c), after, insufficient)
+	p.fact("Sync index", number(c.RSI)+" (retry_synchronisation_index)")
+	p.fact("Spread", "dispersion "+number(c.Dispersion)+" (1 is Poisson)", "periodicity "+number(c.Periodicity))
+	p.fact("Waves", waves(c), "half-life "+halfLife(c))
+	d := &run.DelayShares
+	if finite(d.AtCap) || finite(d.AtFloor) || finite(d.FirstMode) {
+		p.fact("Delays", percent(d.AtCap)+" at the cap, "+percent(d.AtFloor)+" at the floor", "most common first delay "+percent(d.FirstMode))
+	}
+}
+
+// slidingPeak is the ratio of the sliding peak to capacity; nil without one.
+func slidingPeak(run *record.Run) *float64 {
+	capacity := bucketCapacity(run)
+	if capacity <= 0 {
+		return nil
+	}
+	ratio := float64(run.Convoy.PeakSlidingArrivals) / capacity
+	return &ratio
+}
+
+// overCapacity names a ratio to capacity where there is one.
+func overCapacity(ratio *float64) []string {
+	if !finite(ratio) {
+		return nil
+	}
+	return []string{times(ratio) + " capacity"}
+}
+
+// waves names how many waves there were and the peaks of the first.
+func waves(c *record.Convoy) string {
+	const shown = 8
+	if c.Waves == nil {
+		return none
+	}
+	text := count(*c.Waves) + " above capacity"
+	var peaks []string
+	for _, n := range c.WavePeaks[:min(shown, len(c.WavePeaks))] {
+		peaks = append(peaks, count(n))
+	}
+	if len(peaks) == 0 {
+		return text
+	}
+	text += ", peaks " + strings.Join(peaks, ", ")
+	if *c.Waves > int64(len(peaks)) {
+		text += ", ..."
+	}
+	return text
+}
+
+// halfLife is how many waves it took to halve the peak.
+func halfLife(c *record.Convoy) string {
+	if !finite(c.HalfLifeWaves) {
+		return none
+	}
+	return number(c.HalfLifeWaves) + " waves"
+}
+
+// writeRecovery says whether the target came back after the last outage.
+func writeRecovery(p *page, run *record.Run) {
+	r := &run.Recovery
+	if !finite(r.GoodputBefore) && r.RecoveredAt == nil {
+		return
+	}
+	text := styled(markRed, "NOT") + " within the " + span(r.Watched) + " watched"
+	if r.RecoveredAt != nil {
+		text = length(float64(*r.RecoveredAt)) + " after the last outage"
+	}
+	p.fact("Recovered", text, "goodput "+number(r.GoodputBefore)+"/s before, "+number(r.GoodputLast)+"/s at the end")
+}
+
+// writeBooks shows that nothing was lost on the way, or what was.
+func writeBooks(p *page, run *record.Run) {
+	b := &run.Books
+	sum := count(b.AttemptsSent) + " attempts sent = " + count(b.Arrivals) + " arrivals"
+	if lost := named(b.Lost); len(lost) > 0 {
+		sum += " + " + strings.Join(lost, " + ") + " lost"
+	}
+	if b.Balanced {
+		p.fact("Books", sum, "balanced")
+		return
+	}
+	p.fact("Books", styled(markRed, "DO NOT BALANCE")+": "+sum)
+	for _, fault := range b.Faults {
+		p.para("", factIndent, "* "+clean(fault))
+	}
+}
+
+// writeGenerator says how far the measuring side can be believed.
+func writeGenerator(p *page, run *record.Run) {
+	g, late := &run.Generator, &run.Lateness
+	kept := "kept up"
+	if !g.KeptUp {
+		kept = styled(markRed, "DID NOT KEEP UP")
+	}
+	rest := ""
+	if g.LatenessRest.P99 != nil {
+		rest = " (p99 " + lengthOr(g.LatenessRest.P99) + " after the first wave)"
+	}
+	spread := ""
+	if g.StartSpread != nil {
+		spread = "start spread " + lengthOr(g.StartSpread)
+	}
+	timer := ""
+	if g.TimerSource != "" {
+		timer = "timer " + clean(g.TimerSource)
+	}
+	connections := ""
+	if g.Connections != 0 {
+		connections = plural(g.Connections, "connection")
+	}
+	p.fact("Generator", kept, spread, "lateness p50 "+lengthOr(late.P50)+", p99 "+lengthOr(late.P99)+rest, connections, timer)
+}
+
+// namedMost bounds a list of counters.
+const namedMost = 20
+
+// named lists counters as "12 timeout", the largest first, the rest as one.
+func named(counters map[string]int64) []string {
+	keys := slices.SortedFunc(maps.Keys(counters), func(a, b string) int {
+		return cmp.Or(cmp.Compare(counters[b], counters[a]), cmp.Compare(a, b))
+	})
+	var list []string
+	var others int64
+	for _, key := range keys {
+		switch {
+		case counters[key] == 0:
+		case len(list) < namedMost:
+			list = append(list, count(counters[key])+string(nbsp)+cmp.Or(outcomeName(key), "unnamed"))
+		default:
+			others += counters[key]
+		}
+	}
+	if others != 0 {
+		list = append(list, count(others)+string(nbsp)+"others")
+	}
+	return list
+}
+
+// outcomeName makes a key of a counter readable: "max_retries" is "max retries", a status stays a number.
+func outcomeName(key string) string {
+	name := strings.ReplaceAll(clean(key), "_", " ")
+	if len(name) == 3 && strings.Trim(name, "0123456789") == "" {
+		return "×" + string(nbsp) + name
+	}
+	return name
+}
+
+func inBrackets(list []string) string {
+	if len(list) == 0 {
+		return ""
+	}
+	return " (" + strings.Join(list, ", ") + ")"
+}

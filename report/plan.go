@@ -1,0 +1,93 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"stormtest/load/record"
+)
+
+// planFields is the plan of a result as its scenario file names it. The report shows the texts of a
+// few fields and knows no more of a plan: a field that is missing is left out.
+type planFields map[string]any
+
+// readPlan reads the fields of a plan; groups of fields (an object in the plan) are read as if they
+// were not grouped. What is no JSON object has no fields.
+func readPlan(r *record.Result) planFields {
+	decoder := json.NewDecoder(bytes.NewReader(r.Plan))
+	decoder.UseNumber()
+	var top map[string]any
+	if decoder.Decode(&top) != nil {
+		return nil
+	}
+	fields := planFields{}
+	for key, value := range top {
+		if group, ok := value.(map[string]any); ok {
+			for inner, v := range group {
+				fields[inner] = v
+			}
+			continue
+		}
+		fields[key] = value
+	}
+	return fields
+}
+
+// texts returns the elements of a list, or the one text of a scalar.
+func (f planFields) texts(key string) []string {
+	values, ok := f[key].([]any)
+	if !ok {
+		values = []any{f[key]}
+	}
+	var texts []string
+	for _, v := range values {
+		switch v := v.(type) {
+		case string:
+			texts = append(texts, clean(v))
+		case json.Number:
+			texts = append(texts, clean(v.String()))
+		}
+	}
+	return texts
+}
+
+// text returns a scalar's text, or a list's joined; empty where there is none.
+func (f planFields) text(key string) string { return strings.Join(f.texts(key), ", ") }
+
+// An outage is a window of the plan in which the target fails, [from, to).
+type outage struct {
+	from, to time.Duration
+	mode     string
+}
+
+// outages reads FROM..TO[=MODE]; what is not of that form is left out of the picture.
+func (f planFields) outages() []outage {
+	var list []outage
+	for _, text := range f.texts("outage") {
+		window, mode, _ := strings.Cut(text, "=")
+		fromText, toText, _ := strings.Cut(window, "..")
+		from, err := time.ParseDuration(strings.TrimSpace(fromText))
+		to, err2 := time.ParseDuration(strings.TrimSpace(toText))
+		if err != nil || err2 != nil || from < 0 || to <= from {
+			continue
+		}
+		if mode == "" {
+			mode = "status"
+		}
+		list = append(list, outage{from, to, mode})
+	}
+	return list
+}
+
+// targetModel names the target in the words of the flags: "capacity 1000/s, workers 1, queue 0, ...".
+func (f planFields) targetModel() string {
+	var parts []string
+	for _, key := range []string{"url", "model", "capacity", "workers", "queue", "service", "abandoned", "send-retry-after", "outage"} {
+		if text := f.text(key); text != "" && text != "none" {
+			parts = append(parts, strings.ReplaceAll(key, "-", " ")+string(nbsp)+text)
+		}
+	}
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,106 @@
+package report
+
+import (
+	"io"
+	"strings"
+
+	"stormtest/load/record"
+)
+
+// factIndent is where the text of a fact begins, after its head.
+const factIndent = 14
+
+// Terminal writes the report for people: first what makes the figures worthless, then a verdict for
+// each strategy, the gates, the strategies side by side, and for each its chart, figures and books.
+//
+// No line is longer than the width in display cells. Every string of the result is made safe to
+// show, so that a hostile file cannot steer the terminal. A figure without a value is "–", in ASCII
+// "-". The error is the writer's.
+func Terminal(w io.Writer, r *record.Result, o Options) error {
+	p := newPage(w, o)
+	plan := readPlan(r)
+	writeTroubles(p, r)
+	writeVerdicts(p, r, plan)
+	writeGates(p, r)
+	writeComparison(p, r, plan)
+	for i := range r.Runs {
+		writeRun(p, &r.Runs[i], plan)
+	}
+	writeOrigin(p, r, plan)
+	return p.flush()
+}
+
+// writeTroubles says what makes the figures say something else than they seem to.
+func writeTroubles(p *page, r *record.Result) {
+	if !r.Valid {
+		p.para(styled(markRed, "INVALID"), factIndent, "The generator was the bottleneck: these figures say what this machine could do, not what the clients would do to the target.")
+		for _, reason := range r.InvalidReasons {
+			p.para("", factIndent, "* "+clean(reason))
+		}
+		p.blank()
+	}
+	if r.Interrupted {
+		p.para(styled(markYellow, "INTERRUPTED"), factIndent, "A signal ended the run early: what was still waiting counts as unfinished, and strategies that had not begun are missing.")
+		p.blank()
+	}
+}
+
+// writeGates lists every gate with what it found.
+func writeGates(p *page, r *record.Result) {
+	if len(r.Gates) == 0 {
+		return
+	}
+	passed := 0
+	for _, g := range r.Gates {
+		if g.OK {
+			passed++
+		}
+	}
+	head, mark := "passed", markGreen
+	if passed < len(r.Gates) {
+		head, mark = "FAILED", markRed
+	}
+	p.para("Gates", factIndent, styled(mark, head)+": "+count(int64(passed))+" of "+count(int64(len(r.Gates)))+" hold")
+	for _, g := range r.Gates {
+		word := styled(markGreen, "ok")
+		if !g.OK {
+			word = styled(markRed, "FAILED")
+		}
+		p.para("  "+word, factIndent, clean(g.Gate)+string(nbsp)+" ("+clean(g.Reason)+")")
+	}
+	p.blank()
+}
+
+// writeOrigin says where the figures come from and how to get them again.
+func writeOrigin(p *page, r *record.Result, plan planFields) {
+	p.heading("This run")
+	if model := plan.targetModel(); model != "" && len(r.Runs) < 2 {
+		p.para("Target", factIndent, model)
+	}
+	version := clean(r.Tool.Version)
+	if version == "" {
+		version = "of unknown version"
+	}
+	p.para("Made by", factIndent, "stormtest "+version)
+	if !r.StartedAt.IsZero() {
+		p.para("Started", factIndent, r.StartedAt.UTC().Format("2006-01-02 15:04:05")+" UTC")
+	}
+	if hash := clean(r.PlanHash); hash != "" {
+		p.para("Plan", factIndent, hash)
+	}
+	p.para("Repeat it", factIndent, "the same plan with --seed"+string(nbsp)+plainUint(r.Seed))
+}
+
+// heading writes the title of a section after an empty line.
+func (p *page) heading(title string) {
+	p.blank()
+	title = p.spell(title)
+	if p.ascii || p.narrow() {
+		p.line(styled(markBold, "== "+clip(title, p.width-6)+" =="))
+		p.blank()
+		return
+	}
+	rule := strings.Repeat("─", max(0, min(p.width, proseMost)-cells(title)-4))
+	p.line(styled(markBold, "── "+title) + " " + rule)
+	p.blank()
+}

@@ -1,0 +1,391 @@
+package report_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"stormtest/load/record"
+	"stormtest/report"
+)
+
+func render(t testing.TB, r *record.Result, o report.Options) string {
+	t.Helper()
+	var b bytes.Buffer
+	if err := report.Terminal(&b, r, o); err != nil {
+		t.Fatalf("Terminal: %v", err)
+	}
+	return b.String()
+}
+
+// results are what the goldens and the properties are made of.
+func results() map[string]*record.Result {
+	interrupted := resultOf(guidePlan, storm{strategy: "full", clients: 300, service: 1000, length: 700_000, delay: strategies["full"]}.run())
+	interrupted.Interrupted = true
+	interrupted.Runs[0].Duration = 712_345_678
+
+	return map[string]*record.Result{
+		"one":  resultOf(guidePlan, guideStorm("none")),
+		"four": resultOf(guidePlan, guideStorm("none"), guideStorm("equal"), guideStorm("full"), guideStorm("decorrelated")),
+		"open": openLoop(), "empty": emptyResult(), "arrival": oneArrival(), "interrupted": interrupted,
+		"invalid": invalidResult(), "long": longResult(), "nothing": resultOf("null"), "url": urlResult(), "zero": zeroCapacity(), "idle": idleTarget(),
+		"hostile": hostileResult(),
+	}
+}
+
+// emptyResult is a run that sent nothing: a signal came first.
+func emptyResult() *record.Result {
+	return resultOf(guidePlan, record.Run{
+		Strategy: "full", Engine: "real", ArrivalsMeasuredAt: "target", Duration: 30 * time.Second, Bucket: 100 * time.Millisecond,
+		CapacityPerSecond: ptr(1000.0), Books: record.Books{Balanced: true}, Generator: record.Generator{KeptUp: true},
+		Convoy: record.Convoy{WindowFrom: time.Second, WindowTo: 10 * time.Second, Insufficient: true, Waves: ptr(int64(0)), Verdict: record.VerdictClear},
+	})
+}
+
+func oneArrival() *record.Result {
+	return resultOf(guidePlan, storm{strategy: "full", clients: 1, service: 1000, length: 1_000_000, delay: strategies["full"]}.run())
+}
+
+func invalidResult() *record.Result {
+	run := guideStorm("full")
+	run.Engine = "real"
+	run.Generator.KeptUp = false
+	run.Books = record.Books{AttemptsSent: 11185, Arrivals: 11100, Lost: map[string]int64{"refused": 60, "reset": 20}, Faults: []string{"5 attempts were sent and neither arrived nor were lost"}}
+	run.Convoy.Flags = []string{record.FlagPeriodic, record.FlagMetastable}
+	run.Hints = record.Hints{Seen: 12, Obeyed: 10, Early: 2}
+	run.Delay.Clamped, run.Lateness.Faults = 3, 1
+	run.Recovery = record.Recovery{GoodputBefore: ptr(700.0), GoodputLast: ptr(3.5), Watched: 15 * time.Second}
+	run.Operations.GaveUp = map[string]int64{"max_retries": 12, "max_elapsed": 3}
+	r := resultOf(guidePlan, run)
+	r.Valid = false
+	r.InvalidReasons = []string{
+		"This machine sent attempts 41 ms late at p99; a tenth of a bucket, 10 ms, is the most that can be believed.",
+		"At most about 800 clients fit, or --transport memory.",
+	}
+	r.Gates = []record.Gate{
+		{Gate: "amplification<6", Value: ptr(5.59), OK: true, Reason: "amplification is 5.59"},
+		{Gate: "p99<1s", Value: ptr(1.25e9), Reason: "latency_p99 is 1.25s, want < 1s"},
+		{Gate: "sync_index<0.5", Reason: "no data"},
+	}
+	return r
+}
+
+// longResult is two hours of 72,000 buckets with one peak in the middle.
+func longResult() *record.Result {
+	run := emptyResult().Runs[0]
+	run.Duration = 2 * time.Hour
+	run.Buckets = make([]record.Bucket, 72_000)
+	for i := range run.Buckets {
+		n := int64(40 + i%7)
+		run.Buckets[i] = record.Bucket{At: time.Duration(i) * run.Bucket, Arrivals: n, First: n - 10, Retries: 10, Served: n}
+	}
+	run.Buckets[36_001] = record.Bucket{At: 36_001 * run.Bucket, Arrivals: 350, Retries: 350, Served: 100, Rejected: 250}
+	run.Convoy.PeakArrivals, run.Convoy.PeakSlidingArrivals = 350, 360
+	run.Convoy.PeakOverCapacity, run.Convoy.Waves, run.Convoy.WavePeaks = ptr(3.5), ptr(int64(1)), []int64{350}
+	return resultOf(guidePlan, run)
+}
+
+// urlResult is a target that is not ours: its capacity is unknown and arrivals are taken at the clients.
+func urlResult() *record.Result {
+	run := guideStorm("full")
+	run.Engine, run.ArrivalsMeasuredAt, run.CapacityPerSecond = "real", "client", nil
+	c := &run.Convoy
+	c.PeakOverCapacity, c.WindowPeakOverCapacity, c.Waves, c.WavePeaks, c.Verdict = nil, nil, nil, nil, record.VerdictClear
+	run.Attempts.ByOutcome = map[string]int64{"200": 2000, "503": 9000, "timeout": 100, "connect_failed": 85}
+	run.Attempts.InFlightAtEnd = 4
+	return resultOf(`{"url":"http://127.0.0.1:8080/","clients":2000}`, run)
+}
+
+func zeroCapacity() *record.Result {
+	run := guideStorm("none")
+	run.CapacityPerSecond = ptr(0.0)
+	run.Convoy.PeakOverCapacity, run.Convoy.WindowPeakOverCapacity = nil, nil
+	return resultOf(`{"clients":2000,"capacity":"0","workers":1,"queue":0}`, run)
+}
+
+// idleTarget can serve far more than comes.
+func idleTarget() *record.Result {
+	run := oneArrival().Runs[0]
+	run.CapacityPerSecond = ptr(50_000.0)
+	run.Convoy.PeakOverCapacity = ptr(0.0002)
+	return resultOf(guidePlan, run)
+}
+
+const hostileText = "\x1b[2J\x1b]0;owned\a\r\n\u202egnp.exe\u0000\x9b31m\xff日本語\ue001 \u200b"
+
+// hostileResult has in every text what a terminal would obey, and figures that make no sense.
+func hostileResult() *record.Result {
+	run := guideStorm("none")
+	run.Strategy, run.Engine, run.Convoy.Verdict = hostileText, hostileText, hostileText
+	run.Attempts.ByOutcome = map[string]int64{hostileText: -5, "200": math.MinInt64}
+	run.Operations.GaveUp = map[string]int64{hostileText: 1}
+	run.Books = record.Books{Lost: map[string]int64{hostileText: math.MaxInt64}, Faults: []string{hostileText}}
+	run.Notes, run.Generator.TimerSource, run.Convoy.Flags = []string{hostileText, strings.Repeat("x", 5000)}, hostileText, []string{hostileText}
+	run.Buckets[0].At, run.Buckets[1].Arrivals, run.Buckets[2].First = -1, math.MaxInt64, math.MinInt64
+	run.Amplification, run.Latency.Mean, run.CapacityPerSecond = ptr(math.NaN()), ptr(math.Inf(1)), ptr(math.SmallestNonzeroFloat64)
+	run.Latency.P50, run.Latency.Max = ptr(int64(math.MinInt64)), ptr(int64(math.MaxInt64))
+	second := run
+	second.Bucket, second.Duration = 1, math.MaxInt64
+	second.Buckets = []record.Bucket{{At: math.MaxInt64, Arrivals: 1}, {At: 5, Arrivals: 3, First: 9}}
+	plan, _ := json.Marshal(map[string]any{"clients": hostileText, "capacity": hostileText, "outage": []string{"1s..2s=" + hostileText, "..", "9s..1s"}})
+	r := resultOf(string(plan), run, second)
+	r.Tool.Version, r.PlanHash, r.InvalidReasons, r.Valid = hostileText, hostileText, []string{hostileText}, false
+	r.Gates = []record.Gate{{Gate: hostileText, Reason: hostileText}}
+	return r
+}
+
+func TestTerminalGoldens(t *testing.T) {
+	all := results()
+	for _, tt := range []struct {
+		name string
+		o    report.Options
+	}{
+		{"one", report.Options{Width: 80}}, {"one", report.Options{Width: 20}}, {"one", report.Options{Width: 40}},
+		{"one", report.Options{Width: 120}}, {"one", report.Options{Width: 80, ASCII: true}}, {"one", report.Options{Width: 20, ASCII: true}},
+		{"four", report.Options{Width: 80}}, {"four", report.Options{Width: 20}}, {"four", report.Options{Width: 40}},
+		{"four", report.Options{Width: 120}}, {"four", report.Options{Width: 80, Color: true}}, {"four", report.Options{Width: 120, ASCII: true}},
+		{"open", report.Options{Width: 80}}, {"open", report.Options{Width: 120}}, {"open", report.Options{Width: 39}}, {"open", report.Options{Width: 80, ASCII: true}},
+		{"empty", report.Options{Width: 80}}, {"arrival", report.Options{Width: 80}}, {"interrupted", report.Options{Width: 80}},
+		{"invalid", report.Options{Width: 80}}, {"invalid", report.Options{Width: 80, Color: true}}, {"invalid", report.Options{Width: 20, ASCII: true}},
+		{"long", report.Options{Width: 80}}, {"nothing", report.Options{Width: 80}}, {"url", report.Options{Width: 80}},
+		{"zero", report.Options{Width: 80}}, {"idle", report.Options{Width: 80}}, {"hostile", report.Options{Width: 80, ASCII: true}},
+	} {
+		name := fmt.Sprintf("%s-%d", tt.name, tt.o.Width)
+		if tt.o.ASCII {
+			name += "-ascii"
+		}
+		if tt.o.Color {
+			name += "-color"
+		}
+		t.Run(name, func(t *testing.T) {
+			golden(t, name, []byte(render(t, all[tt.name], tt.o)))
+		})
+	}
+}
+
+func TestUnknownWidthIs80(t *testing.T) {
+	for name, r := range results() {
+		for _, width := range []int{0, -1, math.MinInt} {
+			if render(t, r, report.Options{Width: width}) != render(t, r, report.Options{Width: 80}) {
+				t.Errorf("%s at width %d is not as at 80", name, width)
+			}
+		}
+	}
+}
+
+var sgr = regexp.MustCompile("\x1b\\[[0-9]+m")
+
+// displayCells counts as a terminal does the characters that the fixtures hold.
+func displayCells(line string) int {
+	n := utf8.RuneCountInString(line)
+	for _, wide := range "日本語" {
+		n += strings.Count(line, string(wide))
+	}
+	return n
+}
+
+// TestNoLineIsLonger: at every width up to 130 and at some beyond, in every mode, no line has more
+// cells than the width, nothing but the asked characters is written, and colour adds only colour.
+func TestNoLineIsLonger(t *testing.T) {
+	for name, r := range results() {
+		for width := 1; width <= 500; width++ {
+			if (name == "long" || width > 60) && width%37 != 0 {
+				continue
+			}
+			plain := render(t, r, report.Options{Width: width})
+			ascii := render(t, r, report.Options{Width: width, ASCII: true})
+			for _, text := range []string{plain, ascii} {
+				for line := range strings.Lines(text) {
+					line = strings.TrimSuffix(line, "\n")
+					if n := displayCells(line); n > width {
+						t.Fatalf("%s at width %d: %d cells: %q", name, width, n, line)
+					}
+					if strings.HasSuffix(line, " ") {
+						t.Fatalf("%s at width %d: blanks at the end of %q", name, width, line)
+					}
+				}
+				if at := strings.IndexFunc(text, func(r rune) bool {
+					return r != '\n' && (r < ' ' || r >= 0x7f && r < 0xa1 || r >= 0xe000 && r < 0xf900 || r == '\u202e' || r == '\u200b')
+				}); at >= 0 {
+					t.Fatalf("%s at width %d: control character %q", name, width, text[at:at+4])
+				}
+			}
+			if at := strings.IndexFunc(ascii, func(r rune) bool { return r > '~' }); at >= 0 {
+				t.Fatalf("%s at width %d: not ASCII: %q", name, width, ascii[at:at+3])
+			}
+			colored := render(t, r, report.Options{Width: width, Color: true})
+			if stripped := sgr.ReplaceAllString(colored, ""); stripped != plain {
+				t.Fatalf("%s at width %d: colour changes the text", name, width)
+			}
+		}
+	}
+}
+
+// TestNoFigureIsNaN: no format writes NaN, an infinity, or a made-up -1 for a figure without a value.
+func TestNoFigureIsNaN(t *testing.T) {
+	bad := regexp.MustCompile(`NaN|\bInf|\+Inf`)
+	for name, r := range results() {
+		for _, f := range report.Formats() {
+			var b bytes.Buffer
+			if err := f.Write(&b, r, report.Options{}); err != nil {
+				t.Errorf("%s of %s: %v", f.Name, name, err)
+			}
+			if at := bad.FindIndex(b.Bytes()); at != nil {
+				t.Errorf("%s of %s has %q", f.Name, name, b.Bytes()[max(0, at[0]-30):at[1]])
+			}
+		}
+	}
+}
+
+// cellOf renders one latency p50 and returns how it reads.
+func cellOf(t *testing.T, ns int64) string {
+	t.Helper()
+	r := emptyResult()
+	r.Runs[0].Latency = record.Distribution{Count: 1, P50: &ns}
+	for line := range strings.Lines(render(t, r, report.Options{Width: 120})) {
+		if rest, ok := strings.CutPrefix(line, "latency"); ok {
+			return strings.TrimSpace(strings.Split(rest, "–")[0])
+		}
+	}
+	t.Fatal("no row for the latency")
+	return ""
+}
+
+func TestLengthsHaveThreeDigits(t *testing.T) {
+	for _, tt := range []struct {
+		ns   int64
+		want string
+	}{
+		{0, "0 s"}, {1, "1 ns"}, {999, "999 ns"}, {1000, "1.00 µs"}, {12_345, "12.3 µs"}, {999_499, "999 µs"}, {999_500, "1.00 ms"},
+		{9_994_999, "9.99 ms"}, {9_995_000, "10.0 ms"}, {99_949_999, "99.9 ms"}, {99_950_000, "100 ms"}, {999_500_000, "1.00 s"},
+		{1_250_000_000, "1.25 s"}, {119_400_000_000, "119 s"}, {120_000_000_000, "2.00 min"}, {7_190_000_000_000, "120 min"},
+		{7_200_000_000_000, "2.00 h"}, {math.MaxInt64, "2,562,048 h"}, {-1_500_000, "-1.50 ms"}, {math.MinInt64, "-2,562,048 h"},
+	} {
+		if got := cellOf(t, tt.ns); got != tt.want {
+			t.Errorf("%d ns reads %q, want %q", tt.ns, got, tt.want)
+		}
+	}
+}
+
+// TestIndexIsNotRoundedOverAThreshold: what is no convoy never reads as one.
+func TestIndexIsNotRoundedOverAThreshold(t *testing.T) {
+	for _, tt := range []struct {
+		index float64
+		want  string
+	}{
+		{0, "0.00"}, {0.094, "0.09"}, {0.0996, "0.0996"}, {0.09999, "0.09999"}, {0.1, "0.10"}, {0.2461, "0.246"}, {0.24996, "0.24996"}, {0.25, "0.25"},
+		{0.98, "0.98"}, {0.999, "1.00"}, {1, "1.00"},
+	} {
+		r := resultOf(guidePlan, guideStorm("none"))
+		r.Runs[0].Convoy.ConvoyIndex = &tt.index
+		if text := render(t, r, report.Options{}); !strings.Contains(text, "Convoy index  "+tt.want+" over") {
+			t.Errorf("an index of %v does not read %q", tt.index, tt.want)
+		}
+	}
+}
+
+func TestRatiosNearCapacity(t *testing.T) {
+	for _, tt := range []struct {
+		ratio float64
+		want  string
+	}{
+		{0.5, "0.500x"}, {0.996, "0.996x"}, {1, "1.00x"}, {1.0004, "1.0004x"}, {1.01, "1.01x"}, {20, "20.0x"}, {1234.5, "1,235x"}, {0.0412, "0.0412x"}, {0.09996, "0.100x"}, {0.00099951, "0.00100x"}, {0.000012, "1.20e-05x"}, {123456, "123,456x"},
+	} {
+		r := resultOf(guidePlan, guideStorm("none"))
+		r.Runs[0].Convoy.PeakOverCapacity = &tt.ratio
+		if text := render(t, r, report.Options{}); !strings.Contains(text, "in a bucket ("+tt.want+" capacity") {
+			t.Errorf("a ratio of %v does not read %q", tt.ratio, tt.want)
+		}
+	}
+}
+
+// TestVerdictSentences: one sentence a verdict, with the figures it rests on.
+func TestVerdictSentences(t *testing.T) {
+	for _, tt := range []struct {
+		name   string
+		change func(*record.Run)
+		want   string
+	}{
+		{"convoy", func(*record.Run) {}, "none CONVOY 2,000 clients came back together: convoy index 1.00, waves up to 20.0x capacity; 9 of 2,000 operations done after 30 s."},
+		{"clumped", func(r *record.Run) { r.Convoy.Verdict, r.Convoy.ConvoyIndex = record.VerdictClumped, ptr(0.2) }, "CLUMPED 2,000 clients came back partly together: convoy index 0.20"},
+		{"within capacity", func(r *record.Run) { r.Convoy.Verdict = record.VerdictClumped }, "came back together, though within capacity: convoy index 1.00"},
+		{"overload", func(r *record.Run) { r.Convoy.Verdict, r.Convoy.ConvoyIndex = record.VerdictOverload, ptr(0.01) }, "OVERLOAD too many retries for the target, though not together: convoy index 0.01"},
+		{"clear", func(r *record.Run) { r.Convoy.Verdict, r.Convoy.ConvoyIndex = record.VerdictClear, ptr(0.01) }, "CLEAR retries came back spread out: convoy index 0.01"},
+		{"few", func(r *record.Run) { r.Convoy.ConvoyIndex, r.Convoy.WindowArrivals = nil, 12 }, "too little to say whether retries came together: 12 retries from 1 s to 10 s, it takes 100 in 1 s"},
+		{"one", func(r *record.Run) { r.Convoy.ConvoyIndex, r.Convoy.WindowArrivals = nil, 1 }, ": 1 retry from 1 s"},
+		{"no retries", func(r *record.Run) { r.Convoy.ConvoyIndex, r.Convoy.WindowArrivals = nil, 0 }, "no retries from 1 s to 10 s, so nothing to judge"},
+		{"all done", func(r *record.Run) { r.Operations.Succeeded, r.Completion = 2000, ptr(int64(8.31e9)) }, "all 2,000 operations done after 8.31 s."},
+		{"nothing started", func(r *record.Run) { r.Operations.Started = 0 }, "no operation was started."},
+		{"odd length", func(r *record.Run) { r.Duration = 3_141_592_653 }, "done after 3.14 s."},
+		{"flag", func(r *record.Run) { r.Convoy.Flags = []string{record.FlagMetastable} }, "METASTABLE: the outage is over and the target has not recovered."},
+		{"unknown flag", func(r *record.Run) { r.Convoy.Flags = []string{"NEW"} }, "after 30 s. NEW."},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := resultOf(guidePlan, guideStorm("none"))
+			tt.change(&r.Runs[0])
+			text, _, _ := strings.Cut(render(t, r, report.Options{Width: 100}), "──")
+			if got := strings.Join(strings.Fields(text), " "); !strings.Contains(got, tt.want) {
+				t.Errorf("the verdict is %q, want %q in it", got, tt.want)
+			}
+		})
+	}
+}
+
+// TestTroublesComeFirst: what makes the figures worthless is read before any figure.
+func TestTroublesComeFirst(t *testing.T) {
+	text := render(t, invalidResult(), report.Options{})
+	if !strings.HasPrefix(text, "INVALID") || strings.Index(text, "At most about 800 clients fit") > strings.Index(text, "OVERLOAD") {
+		t.Error("an invalid result does not begin with why")
+	}
+	if text := render(t, results()["interrupted"], report.Options{}); !strings.HasPrefix(text, "INTERRUPTED") {
+		t.Error("an interrupted result does not begin with that")
+	}
+}
+
+// compared renders runs side by side and returns the row of each criterion.
+func compared(t *testing.T, runs ...record.Run) map[string]string {
+	t.Helper()
+	rows := map[string]string{}
+	for line := range strings.Lines(render(t, resultOf(guidePlan, runs...), report.Options{Width: 79})) {
+		for _, head := range []string{"operations done", "attempts sent", "all done after", "waves "} {
+			if rest, ok := strings.CutPrefix(line, head); ok {
+				rows[strings.TrimSpace(head)] = strings.Join(strings.Fields(rest), " ")
+			}
+		}
+	}
+	return rows
+}
+
+// TestBestIsMarked: the best is marked where there is a difference, the few attempts of a strategy
+// that got nothing done are no merit, and equal figures share the mark.
+func TestBestIsMarked(t *testing.T) {
+	lazy, good, worse := guideStorm("full"), guideStorm("decorrelated"), guideStorm("equal")
+	lazy.Operations.Succeeded, lazy.Attempts.Sent, lazy.Completion = 100, 2000, nil
+	rows := compared(t, lazy, good, worse)
+	for head, want := range map[string]string{
+		"operations done": "100 2,000* 2,000*", "attempts sent": "2,000 9,341* 11,226", "all done after": "– 8.94 s* 20.6 s", "waves": "1* 1* 4",
+	} {
+		if rows[head] != want {
+			t.Errorf("%s: %q, want %q", head, rows[head], want)
+		}
+	}
+	if same := compared(t, good, good, good); strings.Contains(strings.Join([]string{same["waves"], same["attempts sent"]}, ""), "*") {
+		t.Errorf("all alike, yet one is best: %v", same)
+	}
+}
+
+// TestRankingNamesItsModel: domain 6.3 asks for the target model beside every ranking.
+func TestRankingNamesItsModel(t *testing.T) {
+	text := strings.Join(strings.Fields(render(t, results()["four"], report.Options{})), " ")
+	for _, part := range []string{"model slots", "capacity 1000/s", "workers 1", "queue 0", "abandoned process", "the order can be another"} {
+		if !strings.Contains(text, part) {
+			t.Errorf("the ranking does not say %q", part)
+		}
+	}
+}

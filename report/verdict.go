@@ -1,0 +1,155 @@
+package report
+
+import (
+	"strconv"
+	"strings"
+	"time"
+
+	"stormtest/load/record"
+)
+
+// plainUint writes a number as a flag takes it, without separators.
+func plainUint(n uint64) string { return strconv.FormatUint(n, 10) }
+
+// verdictColours never stand alone: the word is beside them.
+var verdictColours = map[record.Verdict]rune{
+	record.VerdictConvoy: markRed, record.VerdictClumped: markYellow, record.VerdictOverload: markYellow, record.VerdictClear: markGreen,
+}
+
+// flagMeanings are the sentences behind the flags.
+var flagMeanings = map[string]string{
+	record.FlagPeriodic:   "the same bursts come back at the interval of the cap",
+	record.FlagSharedSeed: "most first retries chose one and the same delay, as clients do that share a random seed",
+	record.FlagMetastable: "the outage is over and the target has not recovered",
+}
+
+// writeVerdicts writes one sentence for each strategy.
+func writeVerdicts(p *page, r *record.Result, plan planFields) {
+	if len(r.Runs) == 0 {
+		p.para("", 0, "No strategy ran, so there is nothing to report.")
+		return
+	}
+	names := 8
+	for i := range r.Runs {
+		names = max(names, min(16, cells(clean(r.Runs[i].Strategy))))
+	}
+	for i := range r.Runs {
+		run := &r.Runs[i]
+		head := padRight(clip(clean(run.Strategy), names), names) + " " + padRight(verdictWord(run), 8)
+		p.para(head, names+12, verdictSentence(run, plan))
+	}
+	p.blank()
+}
+
+// verdictWord is the verdict in its colour, or none where nothing was tried. Without an index it has no
+// colour: CLEAR for want of retries is no success.
+func verdictWord(run *record.Run) string {
+	v := run.Convoy.Verdict
+	mark, known := verdictColours[v]
+	switch {
+	case v == "" || run.Operations.Started == 0:
+		return none
+	case !known:
+		return clip(clean(string(v)), 10)
+	case !finite(run.Convoy.ConvoyIndex):
+		return string(v)
+	}
+	return styled(mark, string(v))
+}
+
+// verdictSentence says what the clients did, with the figures that the verdict rests on, and how far
+// they got.
+func verdictSentence(run *record.Run, plan planFields) string {
+	sentences := []string{finding(run, plan) + "; " + progress(run)}
+	for _, flag := range run.Convoy.Flags {
+		sentence := clean(flag)
+		if meaning, known := flagMeanings[flag]; known {
+			sentence += ": " + meaning
+		}
+		sentences = append(sentences, sentence)
+	}
+	return strings.Join(sentences, ". ") + "."
+}
+
+// finding is the verdict in words.
+func finding(run *record.Run, plan planFields) string {
+	c := &run.Convoy
+	figures := "convoy index " + index(c.ConvoyIndex)
+	who := "the clients"
+	if n, err := strconv.ParseInt(plan.text("clients"), 10, 64); err == nil {
+		who = plural(n, "client")
+	}
+	if peak := windowPeak(run); peak != "" {
+		figures += ", waves up to " + peak
+	}
+	switch {
+	case !finite(c.ConvoyIndex):
+		return unjudged(run)
+	case c.Verdict == record.VerdictConvoy:
+		return who + " came back together: " + figures
+	case c.Verdict == record.VerdictClumped && *c.ConvoyIndex >= record.ThresholdConvoy:
+		return who + " came back together, though within capacity: " + figures
+	case c.Verdict == record.VerdictClumped:
+		return who + " came back partly together: " + figures
+	case c.Verdict == record.VerdictOverload:
+		return "too many retries for the target, though not together: " + figures
+	default:
+		return "retries came back spread out: " + figures
+	}
+}
+
+// unjudged says what is known of retries that are too few, or too short a time, for an index.
+func unjudged(run *record.Run) string {
+	c := &run.Convoy
+	if c.WindowArrivals == 0 {
+		return "no retries" + judged(c) + ", so nothing to judge"
+	}
+	text := "too little to say whether retries came together: " + plural(c.WindowArrivals, "retry") + judged(c) + ", it takes 100 in 1" + string(nbsp) + "s"
+	if peak := windowPeak(run); peak != "" {
+		text += ", waves up to " + peak
+	}
+	return text
+}
+
+// windowPeak is the harm that the verdict speaks of: the fullest bucket of retries in the window.
+func windowPeak(run *record.Run) string {
+	switch {
+	case finite(run.Convoy.WindowPeakOverCapacity):
+		return times(run.Convoy.WindowPeakOverCapacity) + " capacity"
+	case finite(run.Convoy.PeakOverCapacity):
+		return times(run.Convoy.PeakOverCapacity) + " capacity"
+	default:
+		return ""
+	}
+}
+
+// judged names the window of the convoy index.
+func judged(c *record.Convoy) string {
+	if c.WindowTo <= c.WindowFrom {
+		return ""
+	}
+	return " from " + moment(c.WindowFrom) + " to " + moment(c.WindowTo)
+}
+
+// progress says how many operations were done, and when.
+func progress(run *record.Run) string {
+	o := &run.Operations
+	switch {
+	case o.Started == 0:
+		return "no operation was started"
+	case o.Started == 1 && o.Succeeded == 1 && run.Completion != nil:
+		return "its one operation done after " + length(float64(*run.Completion))
+	case o.Succeeded == o.Started && run.Completion != nil:
+		return "all " + plural(o.Started, "operation") + " done after " + length(float64(*run.Completion))
+	default:
+		return count(o.Succeeded) + " of " + plural(o.Started, "operation") + " done after " + span(run.Duration)
+	}
+}
+
+// span writes the length of a run: as it was asked, or rounded where a signal set it.
+func span(d time.Duration) string {
+	if d%(10*time.Millisecond) == 0 {
+		return moment(d)
+	}
+	return length(float64(d))
+}
