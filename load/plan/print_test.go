@@ -51,7 +51,7 @@ func checkPrinted(t failer, p plan.Plan) {
 		t.Errorf("json.Marshal: %v", err)
 	}
 	for _, file := range [][]byte{p.YAML(), object} {
-		if len(file) > 60<<10 {
+		if len(file) > 32<<10 {
 			continue // a hundred long gates and more are past what a file may hold
 		}
 		back, err := plan.Decode("printed", file)

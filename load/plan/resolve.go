@@ -44,7 +44,7 @@ type Sources map[string]string
 //
 // The error joins every fault of every source, overruled ones included, and then those of
 // fields that do not go together; each says where its value stood. The plan is usable
-// only without an error. Any input is safe; a file may have 64 KiB.
+// only without an error. Any input is safe; a file may have 32 KiB.
 func Resolve(in Input) (Plan, Sources, error) {
 	r := resolver{plan: Default(), sources: Sources{}, bad: map[string]bool{}}
 	if in.FileName != "" {
