@@ -161,8 +161,12 @@ func (e Entry) Ceiling(p Params, k int) time.Duration { return e.New(p).Ceiling(
 // Floor returns the least delay that the strategy ever plans. Delays exactly there are a
 // pile-up where the strategy is one that clamps, such as full-clamp or fixed.
 func (e Entry) Floor(p Params) time.Duration {
-	lo, _ := e.New(p).Range(Attempt{}) // no range starts lower than the first
-	return lo
+	// No range starts lower than the first two: the first is of its own kind where the
+	// delay is the distance between two random points.
+	s := e.New(p)
+	first, _ := s.Range(Attempt{})
+	second, _ := s.Range(Attempt{Retry: 1})
+	return min(first, second)
 }
 
 // Period returns the ceiling on which the schedule settles: the cap where it grows, the
