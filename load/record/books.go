@@ -28,11 +28,10 @@ func balance(run *Run, clients *shard, s *site, names []string) {
 		Arrivals:     s.arrivals,
 		Lost:         byName(clients.lost[:], names),
 	}
-	var bucketed, split, columns int64
+	var bucketed, columns int64
 	for i := range run.Buckets {
 		b := &run.Buckets[i]
 		bucketed += b.Arrivals
-		split += b.First + b.Retries
 		for _, n := range b.ByAttempt {
 			columns += n
 		}
@@ -47,7 +46,6 @@ func balance(run *Run, clients *shard, s *site, names []string) {
 		{"attempts sent", "lateness samples", clients.sent, clients.lateness.count + clients.lateness.faults},
 		{"operations ended", "elapsed samples", ops.Succeeded + gaveUp, clients.elapsed.count + clients.elapsed.faults},
 		{"arrivals", "the sum over the buckets", s.arrivals, bucketed},
-		{"arrivals", "first attempts + retries over the buckets", s.arrivals, split},
 		{"arrivals", "the sum over the attempt numbers", s.arrivals, columns},
 	})
 	for _, f := range []struct {

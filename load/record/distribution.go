@@ -63,8 +63,10 @@ func (t *tally) add(v int64) {
 // merge adds what u holds, which must have the same range. The result does not depend on the order of
 // merges.
 func (t *tally) merge(u *tally) {
-	if dropped := t.histogram.Merge(u.histogram); dropped != 0 {
-		panic(fmt.Sprintf("record: BUG: %d values lost in a merge", dropped))
+	if u.count > 0 {
+		if dropped := t.histogram.Merge(u.histogram); dropped != 0 {
+			panic(fmt.Sprintf("record: BUG: %d values lost in a merge", dropped))
+		}
 	}
 	t.count += u.count
 	t.clamped += u.clamped

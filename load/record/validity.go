@@ -20,7 +20,7 @@ func Validity(run Run) []string {
 		late := time.Duration(*p)
 		reasons = append(reasons, fmt.Sprintf(
 			"the generator was late: 1 %% of the sends left %s or more after they were due, and a %s bucket allows %s; "+
-				"buckets of %s would fit, or about %s of this load",
+				"buckets of %s would fit, or %s of this load",
 			short(late), short(run.Bucket), short(run.Bucket/LatenessShare),
 			short(roundUp(late*LatenessShare)), portion(run.Bucket/LatenessShare, late)))
 	}
@@ -28,7 +28,7 @@ func Validity(run Run) []string {
 		spread := time.Duration(*p)
 		reasons = append(reasons, fmt.Sprintf(
 			"the fleet did not start together: its first wave took %s to arrive (p99 - p1), and a %s bucket allows %s; "+
-				"buckets of %s would fit, or about %s of these clients",
+				"buckets of %s would fit, or %s of these clients",
 			short(spread), short(run.Bucket), short(run.Bucket/StartSpreadShare),
 			short(roundUp(spread*StartSpreadShare)), portion(run.Bucket/StartSpreadShare, spread)))
 	}
@@ -41,7 +41,7 @@ func portion(allowed, measured time.Duration) string {
 	if percent < 1 {
 		return "less than 1 %"
 	}
-	return fmt.Sprintf("%d %%", percent)
+	return fmt.Sprintf("about %d %%", percent)
 }
 
 // roundUp returns the smallest 1, 2 or 5 times a power of ten of ns that is at least d.
