@@ -1,0 +1,197 @@
+package station
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"time"
+)
+
+// A Model is a rule of admission and service; see the package's description.
+type Model uint8
+
+// The models.
+const (
+	// Slots is Workers slots behind a FIFO queue of Queue places.
+	Slots Model = iota
+	// TokenBucket is a bucket of Burst tokens that refills at PerSecond.
+	TokenBucket
+)
+
+// String returns "slots" or "token-bucket".
+func (m Model) String() string {
+	switch m {
+	case Slots:
+		return "slots"
+	case TokenBucket:
+		return "token-bucket"
+	default:
+		return "model " + strconv.Itoa(int(m))
+	}
+}
+
+// A RetryAfterMode says which Retry-After a refusal carries.
+type RetryAfterMode uint8
+
+// The modes of RetryAfterRule.
+const (
+	// RetryAfterNone sends no hint.
+	RetryAfterNone RetryAfterMode = iota
+	// RetryAfterFixed sends RetryAfterRule.After.
+	RetryAfterFixed
+	// RetryAfterAuto sends how long a newcomer would have to wait.
+	RetryAfterAuto
+)
+
+// A RetryAfterRule is the Retry-After of answers that reject or fail an arrival. The hint
+// is a whole number of seconds (RFC 9110, 10.2.3), rounded up so that it is never early.
+//
+// RetryAfterAuto sends, at least one second,
+//
+//   - during an outage of mode status: the time until it ends;
+//   - otherwise the time until the target would serve one more. With Slots that is the
+//     next completion plus 1/PerSecond for each job in the queue: the moment a slot is
+//     free for a newcomer behind them, exact without a queue and with fixed service where
+//     Workers is 1, an estimate otherwise. With TokenBucket it is the moment of the next
+//     token. Coming outages of mode slow and capacity are reckoned in;
+//   - nothing where that moment never comes (PerSecond 0).
+type RetryAfterRule struct {
+	// Mode is where the hint comes from. Zero: RetryAfterNone.
+	Mode RetryAfterMode
+	// After is the hint of RetryAfterFixed, above 0 and at most a year; it is rounded
+	// up. Zero for the other modes.
+	After time.Duration
+}
+
+// Bounds of a Config. A year is longer than any run.
+const (
+	perSecondMax = 1e9
+	workersMax   = 1_000_000
+	queueMax     = 10_000_000
+	burstMax     = 1_000_000_000
+	year         = 365 * 24 * time.Hour
+)
+
+// A Config describes a station. The zero value is valid: it serves nothing and rejects
+// every arrival.
+type Config struct {
+	// PerSecond is the capacity in jobs a second, 0..1e9. Zero serves nothing, and every
+	// arrival outside an outage is rejected at once, for waiting would be in vain.
+	// It is taken as the decimal number of jobs an hour that was meant; 100.0/60 is
+	// exactly 100 a minute.
+	PerSecond float64
+	// Model is the admission rule. Zero: Slots.
+	Model Model
+
+	// Workers is the number of slots, 1..1000000; a job's service takes Workers/PerSecond
+	// seconds, at most a year. Zero: 1. Slots only.
+	Workers int
+	// Queue is how many accepted jobs may wait for a slot, 0..10000000. Slots only.
+	Queue int
+	// ServiceExp draws service times from the exponential distribution with that mean.
+	// False: all are equal. Slots only.
+	ServiceExp bool
+
+	// Burst is the size of the bucket, 1..1000000000; it fills in at most a year.
+	// Zero: 1. TokenBucket only.
+	Burst int
+
+	// Status is the HTTP status of an arrival that is rejected or failed, 400..599.
+	// Zero: 503.
+	Status int
+	// RetryAfter is the hint that goes with it. Zero: none.
+	RetryAfter RetryAfterRule
+
+	// CancelAbandoned stops work whose client has gone and frees its slot or place in
+	// the queue. False: such work is finished for nobody, as most real services do.
+	CancelAbandoned bool
+
+	// Outages may not overlap; their order does not matter.
+	Outages []Outage
+}
+
+// withDefaults returns c with its zero fields filled in.
+func (c Config) withDefaults() Config {
+	c.Workers = cmp.Or(c.Workers, 1)
+	c.Burst = cmp.Or(c.Burst, 1)
+	c.Status = cmp.Or(c.Status, 503)
+	return c
+}
+
+// Validate returns every fault of c, nil for none. Each names the field, what it holds and
+// what it may hold.
+func (c Config) Validate() []error {
+	c = c.withDefaults()
+	var faults []error
+	check := func(ok bool, format string, args ...any) {
+		if !ok {
+			faults = append(faults, fmt.Errorf("station: "+format, args...))
+		}
+	}
+	check(c.Model <= TokenBucket, "model = %d, want %d (%v) or %d (%v)", c.Model, Slots, Slots, TokenBucket, TokenBucket)
+	rateOK := c.PerSecond >= 0 && c.PerSecond <= perSecondMax // false for NaN
+	check(rateOK, "per second = %v, want 0..%.0f", c.PerSecond, perSecondMax)
+	check(within(c.Workers, 1, workersMax), "workers = %d, want 1..%d", c.Workers, workersMax)
+	check(within(c.Queue, 0, queueMax), "queue = %d, want 0..%d", c.Queue, queueMax)
+	check(within(c.Burst, 1, burstMax), "burst = %d, want 1..%d", c.Burst, burstMax)
+	check(within(c.Status, 400, 599), "status = %d, want 400..599", c.Status)
+	if rateOK && c.PerSecond > 0 {
+		jobs, what := c.Workers, "workers/per second, the service time,"
+		if c.Model == TokenBucket {
+			jobs, what = c.Burst, "burst/per second, the time to fill the bucket,"
+		}
+		seconds := float64(jobs) / c.PerSecond
+		check(seconds <= year.Seconds(), "%s = %.4gs, want at most %v", what, seconds, year)
+	}
+	faults = append(faults, c.RetryAfter.validate()...)
+	return append(faults, validateOutages(c.Outages)...)
+}
+
+func within(n, low, high int) bool {
+	return low <= n && n <= high
+}
+
+func (r RetryAfterRule) validate() []error {
+	switch {
+	case r.Mode > RetryAfterAuto:
+		return []error{fmt.Errorf("station: retry-after mode = %d, want 0 (none), 1 (fixed) or 2 (auto)", r.Mode)}
+	case r.Mode == RetryAfterFixed && (r.After <= 0 || r.After > year):
+		return []error{fmt.Errorf("station: retry-after = %v, want above 0s and at most %v", r.After, year)}
+	case r.Mode != RetryAfterFixed && r.After != 0:
+		return []error{fmt.Errorf("station: retry-after = %v, want 0s where it is not fixed", r.After)}
+	}
+	return nil
+}
+
+func validateOutages(outages []Outage) []error {
+	var faults []error
+	for _, o := range outages {
+		for _, err := range o.Validate() {
+			faults = append(faults, fmt.Errorf("station: outage %q: %w", o, err))
+		}
+	}
+	// The one that reaches furthest so far is compared, not the one before: a long outage
+	// may cover several.
+	furthest := Outage{To: math.MinInt64}
+	for _, o := range sorted(outages) {
+		if o.To <= o.From {
+			continue // empty, reported above
+		}
+		if o.From < furthest.To {
+			faults = append(faults, fmt.Errorf("station: outage %q overlaps %q, want windows apart", o, furthest))
+		}
+		if o.To > furthest.To {
+			furthest = o
+		}
+	}
+	return faults
+}
+
+// sorted returns a copy of outages in the order of their beginnings.
+func sorted(outages []Outage) []Outage {
+	byFrom := slices.Clone(outages)
+	slices.SortStableFunc(byFrom, func(a, b Outage) int { return cmp.Compare(a.From, b.From) })
+	return byFrom
+}

@@ -1,0 +1,374 @@
+package station_test
+
+import (
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"stormtest/target/station"
+)
+
+// reference is the model written down as plainly as possible: rational numbers, every job
+// loses remaining work event by event, nothing is precomputed. It is slow and obvious.
+type reference struct {
+	config  station.Config
+	demand  func() *big.Rat // ns
+	now     *big.Rat
+	serving []*referenceJob // in the order they started
+	waiting []*referenceJob
+	done    []station.Done // without the JobID
+}
+
+type referenceJob struct {
+	station.Done
+	remaining *big.Rat
+}
+
+var grain = big.NewRat(1, 1<<20) // the documented 2^-20 ns
+
+// moment rounds t up to whole nanoseconds, less than grain behind one counting as on it.
+func moment(t *big.Rat) time.Duration {
+	t = new(big.Rat).Sub(t, grain)
+	q, r := new(big.Int).QuoRem(t.Num(), t.Denom(), new(big.Int))
+	if r.Sign() > 0 {
+		q.Add(q, big.NewInt(1))
+	}
+	return time.Duration(q.Int64())
+}
+
+func nanos(d time.Duration) *big.Rat { return big.NewRat(int64(d), 1) }
+
+// speed returns the speed at r.now and the next moment it may change, at most to.
+func (r *reference) speed(to *big.Rat) (*big.Rat, *big.Rat) {
+	speed := big.NewRat(1, 1)
+	for _, o := range r.config.Outages {
+		from, end := nanos(o.From), nanos(o.To)
+		if r.now.Cmp(from) < 0 && from.Cmp(to) < 0 {
+			to = from
+		}
+		if r.now.Cmp(from) >= 0 && r.now.Cmp(end) < 0 {
+			if end.Cmp(to) < 0 {
+				to = end
+			}
+			factor := big.NewRat(int64(o.Factor*1e9+0.5), 1e9)
+			switch o.Mode {
+			case station.ModeSlow:
+				speed = factor.Inv(factor)
+			case station.ModeCapacity:
+				speed = factor
+			}
+		}
+	}
+	return speed, to
+}
+
+func (r *reference) advance(now time.Duration) {
+	for {
+		speed, until := r.speed(nanos(now))
+		var next *referenceJob
+		for _, j := range r.serving {
+			if next == nil || j.remaining.Cmp(next.remaining) < 0 {
+				next = j
+			}
+		}
+		if next != nil && speed.Sign() > 0 {
+			end := new(big.Rat).Quo(next.remaining, speed)
+			if end.Add(end, r.now).Cmp(until) <= 0 {
+				r.progress(end, speed)
+			}
+		}
+		switch {
+		case next != nil && next.remaining.Sign() == 0:
+			next.At = moment(r.now)
+			r.done = append(r.done, next.Done)
+			r.leave(next)
+		case r.now.Cmp(nanos(now)) < 0:
+			r.progress(until, speed)
+		default:
+			return
+		}
+	}
+}
+
+func (r *reference) progress(to, speed *big.Rat) {
+	lost := new(big.Rat).Sub(to, r.now)
+	lost.Mul(lost, speed)
+	for _, j := range r.serving {
+		j.remaining = new(big.Rat).Sub(j.remaining, lost)
+	}
+	r.now = to
+}
+
+// leave takes j out, wherever it is, and starts the next in the queue.
+func (r *reference) leave(j *referenceJob) {
+	same := func(other *referenceJob) bool { return other == j }
+	r.serving = slices.DeleteFunc(r.serving, same)
+	r.waiting = slices.DeleteFunc(r.waiting, same)
+	if len(r.waiting) > 0 && len(r.serving) < r.config.Workers {
+		next := r.waiting[0]
+		r.waiting = r.waiting[1:]
+		next.Started = moment(r.now)
+		r.serving = append(r.serving, next)
+	}
+}
+
+func (r *reference) arrive(now time.Duration, tag uint64) station.Kind {
+	r.advance(now)
+	kinds := map[station.Mode]station.Kind{
+		station.ModeStatus: station.Failed, station.ModeHang: station.Hung,
+		station.ModeReset: station.Reset, station.ModeRefuse: station.Refused,
+	}
+	for _, o := range r.config.Outages {
+		if kind, ok := kinds[o.Mode]; ok && o.From <= now && now < o.To {
+			return kind
+		}
+	}
+	j := &referenceJob{Done: station.Done{Tag: tag, Arrived: now, Started: now}}
+	switch {
+	case len(r.serving) < r.config.Workers:
+		r.serving = append(r.serving, j)
+	case len(r.waiting) < r.config.Queue:
+		r.waiting = append(r.waiting, j)
+	default:
+		return station.Rejected
+	}
+	j.remaining = r.demand()
+	return station.Accepted
+}
+
+func (r *reference) cancel(now time.Duration, tag uint64) bool {
+	r.advance(now)
+	for _, j := range slices.Concat(r.serving, r.waiting) {
+		if j.Tag != tag || j.Abandoned {
+			continue
+		}
+		if r.config.CancelAbandoned {
+			r.leave(j)
+		} else {
+			j.Abandoned = true
+		}
+		return true
+	}
+	return false
+}
+
+// next runs a copy on, to far behind the last outage.
+func (r *reference) next() (time.Duration, bool) {
+	if len(r.serving) == 0 {
+		return 0, false
+	}
+	future := *r
+	future.done = nil
+	future.waiting = nil
+	future.serving = nil
+	for _, j := range r.serving {
+		twin := *j
+		future.serving = append(future.serving, &twin)
+	}
+	future.advance(1e6 * time.Hour)
+	return future.done[0].At, true
+}
+
+// rates are capacities with the rational number that each means.
+var rates = []struct {
+	perSecond float64
+	exact     *big.Rat
+}{
+	{1000, big.NewRat(1000, 1)},
+	{3, big.NewRat(3, 1)},
+	{0.5, big.NewRat(1, 2)},
+	{100.0 / 60, big.NewRat(5, 3)},
+	{333.3, big.NewRat(3333, 10)},
+	{7e6, big.NewRat(7e6, 1)},
+	{10.0 / 3600, big.NewRat(1, 360)},
+}
+
+// TestAgainstReference plays random scripts of arrivals, cancels, pauses and outages to the
+// station and to the reference; every answer must be equal, to the nanosecond.
+func TestAgainstReference(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rate := rapid.SampledFrom(rates).Draw(t, "rate")
+		c := station.Config{
+			PerSecond:       rate.perSecond,
+			Workers:         rapid.IntRange(1, 4).Draw(t, "workers"),
+			Queue:           rapid.IntRange(0, 4).Draw(t, "queue"),
+			ServiceExp:      rapid.Bool().Draw(t, "exp"),
+			CancelAbandoned: rapid.Bool().Draw(t, "cancel"),
+			RetryAfter:      station.RetryAfterRule{Mode: station.RetryAfterAuto},
+		}
+		service := new(big.Rat).Quo(nanos(time.Duration(c.Workers)*time.Second), rate.exact)
+		mean, _ := service.Float64()
+		// The unit of all times of the script, so that windows and services are alike
+		// long: coincidences happen, and so does everything in between.
+		unit := max(time.Duration(mean)/4, 1)
+		c.Outages = drawOutages(t, unit)
+
+		demand := func() *big.Rat { return new(big.Rat).Set(service) }
+		if c.ServiceExp {
+			stream := rand.New(rand.NewPCG(1, 2))
+			demand = func() *big.Rat { return new(big.Rat).SetFloat64(mean * stream.ExpFloat64()) }
+		}
+		r := &reference{config: c, demand: demand, now: new(big.Rat)}
+		s := station.New(c, rand.New(rand.NewPCG(1, 2)))
+
+		jobs := map[uint64]station.JobID{}
+		var now time.Duration
+		var tag uint64
+		for step := range rapid.IntRange(0, 40).Draw(t, "steps") {
+			now += drawLength(t, "gap", unit)
+			switch rapid.SampledFrom([]string{"arrive", "arrive", "arrive", "cancel", "advance"}).Draw(t, "step") {
+			case "arrive":
+				tag++
+				a, kind := s.Arrive(now, tag), r.arrive(now, tag)
+				if a.Kind != kind {
+					t.Fatalf("step %d: Arrive(%v) = %v, want %v", step, now, a.Kind, kind)
+				}
+				jobs[tag] = a.Job
+				if kind == station.Rejected && c.Queue == 0 {
+					next, _ := r.next()
+					if want := ceilSeconds(next - now); a.RetryAfter != want {
+						t.Fatalf("step %d: Retry-After at %v = %v, want %v, for next completion %v", step, now, a.RetryAfter, want, next)
+					}
+				}
+			case "cancel":
+				which := rapid.Uint64Range(0, tag).Draw(t, "which")
+				if got, want := s.Cancel(now, jobs[which]), r.cancel(now, which); got != want {
+					t.Fatalf("step %d: Cancel(%v, job %d) = %v, want %v", step, now, which, got, want)
+				}
+			case "advance":
+				s.Advance(now)
+				r.advance(now)
+			}
+			if err := compare(s, r, now, jobs); err != nil {
+				t.Fatalf("step %d: %v", step, err)
+			}
+		}
+	})
+}
+
+func ceilSeconds(d time.Duration) time.Duration {
+	whole := d.Truncate(time.Second)
+	if whole < d || whole == 0 {
+		whole += time.Second
+	}
+	return whole
+}
+
+// compare checks everything that can be seen of s against r, and empties both.
+func compare(s *station.Station, r *reference, now time.Duration, jobs map[uint64]station.JobID) error {
+	if s.Busy() != len(r.serving) || s.Queued() != len(r.waiting) {
+		return fmt.Errorf("busy, queued at %v = %d, %d, want %d, %d", now, s.Busy(), s.Queued(), len(r.serving), len(r.waiting))
+	}
+	for _, want := range r.done {
+		if at, ok := s.Next(); !ok || at != want.At {
+			return fmt.Errorf("Next() at %v = %v, %v, want %v, true", now, at, ok, want.At)
+		}
+		want.Job = jobs[want.Tag]
+		if got, ok := s.Finish(now); !ok || got != want {
+			return fmt.Errorf("Finish(%v) = %+v, %v, want %+v, true", now, got, ok, want)
+		}
+		if s.Cancel(now, want.Job) {
+			return fmt.Errorf("Cancel of job %d, which is done, = true", want.Tag)
+		}
+	}
+	r.done = nil
+	if got, ok := s.Finish(now); ok {
+		return fmt.Errorf("Finish(%v) = %+v, want none", now, got)
+	}
+	at, ok := s.Next()
+	if wantAt, wantOK := r.next(); at != wantAt || ok != wantOK {
+		return fmt.Errorf("Next() at %v = %v, %v, want %v, %v", now, at, ok, wantAt, wantOK)
+	}
+	return nil
+}
+
+// drawLength draws a number of units, whole ones often, plus at times some nanoseconds.
+func drawLength(t *rapid.T, name string, unit time.Duration) time.Duration {
+	d := time.Duration(rapid.IntRange(0, 8).Draw(t, name)) * unit
+	if rapid.Bool().Draw(t, name+" odd") {
+		d += time.Duration(rapid.Int64Range(0, int64(unit)).Draw(t, name+" ns"))
+	}
+	return d
+}
+
+func drawOutages(t *rapid.T, unit time.Duration) []station.Outage {
+	var outages []station.Outage
+	var at time.Duration
+	for range rapid.IntRange(0, 4).Draw(t, "outages") {
+		o := station.Outage{From: at + drawLength(t, "before", unit)}
+		o.To = o.From + 1 + drawLength(t, "length", unit)
+		o.Mode = station.Mode(rapid.IntRange(0, 5).Draw(t, "mode"))
+		switch o.Mode {
+		case station.ModeSlow:
+			o.Factor = rapid.SampledFrom([]float64{1, 1.5, 2, 3, 7, 1000}).Draw(t, "slow")
+		case station.ModeCapacity:
+			o.Factor = rapid.SampledFrom([]float64{0, 0, 0.001, 0.1, 0.25, 0.3, 0.7, 1}).Draw(t, "share")
+		}
+		at = o.To
+		outages = append(outages, o)
+	}
+	// Their order must not matter.
+	if rapid.Bool().Draw(t, "reversed") {
+		slices.Reverse(outages)
+	}
+	return outages
+}
+
+// TestTokenBucketAgainstReference compares with rational tokens that are refilled at every
+// arrival.
+func TestTokenBucketAgainstReference(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rate := rapid.SampledFrom(rates).Draw(t, "rate")
+		c := station.Config{
+			Model: station.TokenBucket, PerSecond: rate.perSecond, Burst: rapid.IntRange(1, 4).Draw(t, "burst"),
+			RetryAfter: station.RetryAfterRule{Mode: station.RetryAfterAuto},
+		}
+		unit := max(time.Duration(1e9/rate.perSecond)/4, 1)
+		c.Outages = drawOutages(t, unit)
+		s := station.New(c, nil)
+
+		burst, one := big.NewRat(int64(c.Burst), 1), big.NewRat(1, 1)
+		perNano := new(big.Rat).Quo(rate.exact, nanos(time.Second))
+		r := &reference{config: c, now: new(big.Rat)} // for its speed
+		tokens := new(big.Rat).Set(burst)
+		refill := func(to *big.Rat) {
+			for r.now.Cmp(to) < 0 {
+				speed, until := r.speed(to)
+				gain := new(big.Rat).Sub(until, r.now)
+				tokens.Add(tokens, gain.Mul(gain.Mul(gain, speed), perNano))
+				r.now = until
+			}
+			if tokens.Cmp(burst) > 0 {
+				tokens.Set(burst)
+			}
+		}
+		var now time.Duration
+		for range rapid.IntRange(0, 40).Draw(t, "arrivals") {
+			now += drawLength(t, "gap", unit)
+			refill(nanos(now))
+			a := s.Arrive(now, 7)
+			if a.Kind > station.Rejected {
+				continue // an outage, which the other property compares
+			}
+			if want := tokens.Cmp(one) >= 0; (a.Kind == station.Accepted) != want {
+				t.Fatalf("Arrive(%v) = %v with %v tokens", now, a.Kind, tokens.FloatString(12))
+			}
+			d, ok := s.Finish(now)
+			if ok != (a.Kind == station.Accepted) {
+				t.Fatalf("Finish(%v) = %v after %v", now, ok, a.Kind)
+			}
+			if !ok {
+				continue
+			}
+			tokens.Sub(tokens, one)
+			if want := (station.Done{Job: a.Job, Tag: 7, Arrived: now, Started: now, At: now}); d != want {
+				t.Fatalf("Finish(%v) = %+v, want %+v", now, d, want)
+			}
+		}
+	})
+}

@@ -1,0 +1,64 @@
+package station
+
+import "time"
+
+// reject turns away an arrival that is over capacity.
+func (s *Station) reject() Admission {
+	return Admission{Kind: Rejected, Status: s.config.Status, RetryAfter: s.hint(s.free)}
+}
+
+// turnAway fails an arrival as o says.
+func (s *Station) turnAway(o Outage) Admission {
+	switch o.Mode {
+	case ModeHang:
+		return Admission{Kind: Hung}
+	case ModeReset:
+		return Admission{Kind: Reset}
+	case ModeRefuse:
+		return Admission{Kind: Refused}
+	default:
+		end := func() time.Duration { return o.To }
+		return Admission{Kind: Failed, Status: s.config.Status, RetryAfter: s.hint(end)}
+	}
+}
+
+// hint returns the Retry-After of a refusal whose cause is gone at until().
+func (s *Station) hint(until func() time.Duration) time.Duration {
+	switch s.config.RetryAfter.Mode {
+	case RetryAfterFixed:
+		return wholeSeconds(s.config.RetryAfter.After)
+	case RetryAfterAuto:
+		at := until()
+		if at == never {
+			return 0
+		}
+		return max(time.Second, wholeSeconds(at-s.now))
+	default:
+		return 0
+	}
+}
+
+// free returns the moment from which the target would serve one more, as RetryAfterRule
+// says, never if none.
+func (s *Station) free() time.Duration {
+	switch {
+	case s.config.PerSecond == 0:
+		return never
+	case s.config.Model == TokenBucket:
+		return s.script.momentOf(s.tokenAt())
+	default:
+		queued := s.interval.times(uint64(s.waiting.length))
+		return s.script.momentOf(s.serving[0].finish.add(queued))
+	}
+}
+
+// wholeSeconds rounds d up, and down where up would overflow.
+func wholeSeconds(d time.Duration) time.Duration {
+	if rest := d % time.Second; rest > 0 {
+		d -= rest
+		if d <= never-time.Second {
+			d += time.Second
+		}
+	}
+	return d
+}

@@ -1,0 +1,297 @@
+package station
+
+import (
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"time"
+)
+
+// A Kind says what became of an arrival.
+type Kind uint8
+
+// The kinds of admission. Accepted has a job that Finish hands out when it is done, unless
+// Cancel takes it out before; all others are final.
+const (
+	// Accepted is in service, in the queue or, with a TokenBucket, served already.
+	Accepted Kind = iota
+	// Rejected was over capacity and is answered with Admission.Status.
+	Rejected
+	// Failed came during an outage of ModeStatus and is answered with Admission.Status.
+	Failed
+	// Hung came during an outage of ModeHang and is never answered.
+	Hung
+	// Reset came during an outage of ModeReset: its connection is reset.
+	Reset
+	// Refused came during an outage of ModeRefuse: it gets no connection.
+	Refused
+)
+
+var kindNames = [...]string{"accepted", "rejected", "failed", "hung", "reset", "refused"}
+
+// String returns the constant's name in lower case.
+func (k Kind) String() string {
+	if int(k) < len(kindNames) {
+		return kindNames[k]
+	}
+	return "kind " + strconv.Itoa(int(k))
+}
+
+// An Admission is the station's answer to an arrival.
+type Admission struct {
+	Kind Kind
+	// Status is the HTTP status of Rejected and Failed, otherwise 0.
+	Status int
+	// Job names the job of Accepted, otherwise it is zero.
+	Job JobID
+	// RetryAfter is the hint of Rejected and Failed in whole seconds, 0 for none.
+	RetryAfter time.Duration
+}
+
+// A Done is a job that was served to its end.
+type Done struct {
+	Job JobID
+	// Tag is what Arrive was given.
+	Tag uint64
+	// Arrived <= Started <= At are the moments of its arrival, of the start of its
+	// service and of its end, each the first whole nanosecond at or after the exact one.
+	Arrived, Started, At time.Duration
+	// Abandoned says that its client had gone: the work was wasted.
+	Abandoned bool
+}
+
+// A Station is the state of one target. Not safe for concurrent use.
+//
+// Every method that takes now first brings the station there: whatever finishes at or
+// before now is finished, in order, at its own exact moment, and what waited starts at
+// that same moment. A now before the latest one so far, as drivers in several goroutines
+// produce, and one before 0, counts as the latest (as 0).
+//
+// Arrive, Cancel, Finish and Next allocate nothing once the station has grown to its
+// load, and cost O(log Workers) for each completion they meet. Memory is that of the jobs
+// inside, at most Workers+Queue, and of the completions that Finish has not handed out
+// yet: a driver that calls Finish until it says false, whenever it calls anything, holds
+// these at Workers+Queue (Burst) as well.
+type Station struct {
+	config   Config
+	service  *rand.Rand
+	demand   work    // mean service of one job
+	mean     float64 // the same in ns
+	interval work    // 1/PerSecond
+
+	now    time.Duration
+	script script
+	away   []Outage // what turns arrivals away and is not over, in order
+
+	table   table
+	serving heap
+	waiting queue
+	done    ring
+	full    work // reading of the work clock when the bucket is full
+}
+
+// tableMax is how many jobs a station makes room for before it has seen any.
+const tableMax = 1 << 14
+
+// New returns an empty station at moment 0. The stream service gives the service times
+// with ServiceExp, one draw for each accepted job in the order of arrival; otherwise it is
+// not used and may be nil.
+//
+// It panics on a Config that Validate finds faults in and on a stream that is missing.
+func New(c Config, service *rand.Rand) *Station {
+	if faults := c.Validate(); faults != nil {
+		panic(fmt.Sprintf("station: BUG: New with a config that is not valid: %v", errors.Join(faults...)))
+	}
+	c = c.withDefaults()
+	c.Outages = sorted(c.Outages)
+	drawn := c.ServiceExp && c.Model == Slots
+	if drawn && service == nil {
+		panic("station: BUG: New with exponential service and no stream")
+	}
+	s := &Station{config: c, script: newScript(c.Outages), table: newTable(min(c.Workers+c.Queue, tableMax))}
+	s.serving = make(heap, 0, min(c.Workers, tableMax))
+	for _, o := range c.Outages {
+		if o.turnsAway() {
+			s.away = append(s.away, o)
+		}
+	}
+	if c.PerSecond > 0 {
+		s.demand = serviceWork(int64(c.Workers), c.PerSecond)
+		s.interval = serviceWork(1, c.PerSecond)
+	}
+	if drawn {
+		s.service, s.mean = service, s.demand.nanoseconds()
+	}
+	return s
+}
+
+// Arrive admits an arrival at now or turns it away. The tag comes back in the job's Done;
+// the station does not read it.
+func (s *Station) Arrive(now time.Duration, tag uint64) Admission {
+	s.Advance(now)
+	if len(s.away) > 0 && s.away[0].From <= s.now {
+		return s.turnAway(s.away[0])
+	}
+	switch {
+	case s.config.PerSecond == 0:
+		return s.reject()
+	case s.config.Model == TokenBucket:
+		return s.takeToken(tag)
+	case len(s.serving) == s.config.Workers && s.waiting.length == s.config.Queue:
+		return s.reject()
+	}
+	slot := s.table.take()
+	j := &s.table.jobs[slot]
+	j.tag, j.arrived, j.demand = tag, s.now, s.draw()
+	if len(s.serving) < s.config.Workers {
+		s.start(slot, s.script.workAt(s.now), s.now)
+	} else {
+		s.waiting.push(&s.table, slot)
+	}
+	return Admission{Kind: Accepted, Job: s.table.id(slot)}
+}
+
+// Finish hands out the next job that was served at or before now, in the order of their
+// ends, ties in the order of their starts. Each is handed out once; ok is false when there
+// is none.
+func (s *Station) Finish(now time.Duration) (d Done, ok bool) {
+	s.Advance(now)
+	if s.done.length == 0 {
+		return Done{}, false
+	}
+	return s.done.pop(), true
+}
+
+// Next returns the moment from which Finish has a job to hand out if nothing else happens
+// before: the moment to set a timer to. It may lie in the past, where a job was served and
+// not handed out yet. While work is frozen it lies after the thaw. It is false where no job
+// is inside.
+func (s *Station) Next() (at time.Duration, ok bool) {
+	switch {
+	case s.done.length > 0:
+		return s.done.buffer[s.done.first].At, true
+	case len(s.serving) > 0 && s.serving[0].at < never:
+		return s.serving[0].at, true
+	default:
+		return 0, false
+	}
+}
+
+// Cancel says that the client of j has gone. Without CancelAbandoned the job goes on and
+// its Done will say Abandoned; with it the job leaves at once, its Done never comes, and
+// its slot serves the next in the queue from now on.
+//
+// It returns false, and does nothing, where the job was done at or before now, also if
+// Finish has not handed it out yet, or was cancelled before.
+func (s *Station) Cancel(now time.Duration, j JobID) bool {
+	s.Advance(now)
+	slot := s.table.find(j)
+	if slot == none || s.table.jobs[slot].abandoned {
+		return false
+	}
+	if !s.config.CancelAbandoned {
+		s.table.jobs[slot].abandoned = true
+		return true
+	}
+	place := s.table.jobs[slot].place
+	if place == waiting {
+		s.waiting.remove(&s.table, slot)
+	} else {
+		s.serving.remove(&s.table, int(place))
+		s.startNext(s.script.workAt(s.now), s.now)
+	}
+	s.table.vacate(slot)
+	return true
+}
+
+// Advance brings the station to now. Arrive, Finish and Cancel do so themselves; a driver
+// needs it only before it reads Busy or Queued.
+func (s *Station) Advance(now time.Duration) {
+	now = max(now, s.now)
+	for len(s.serving) > 0 && s.serving[0].at <= now {
+		s.complete()
+	}
+	s.now = now
+	s.script.seek(now)
+	for len(s.away) > 0 && s.away[0].To <= now {
+		s.away = s.away[1:]
+	}
+}
+
+// Busy returns how many slots serve a job at the station's moment.
+func (s *Station) Busy() int { return len(s.serving) }
+
+// Queued returns how many jobs wait for a slot at the station's moment.
+func (s *Station) Queued() int { return s.waiting.length }
+
+// complete ends the next job to finish and starts the one behind it.
+func (s *Station) complete() {
+	e := s.serving.remove(&s.table, 0)
+	s.script.seek(e.at)
+	j := &s.table.jobs[e.slot]
+	s.done.push(Done{
+		Job: s.table.id(e.slot), Tag: j.tag,
+		Arrived: j.arrived, Started: j.started, At: e.at,
+		Abandoned: j.abandoned,
+	})
+	s.table.vacate(e.slot)
+	s.startNext(e.finish, e.at)
+}
+
+// startNext starts the head of the queue, if there is one, when the work clock shows
+// begin, which is at the moment at.
+func (s *Station) startNext(begin work, at time.Duration) {
+	if s.waiting.length > 0 {
+		slot := s.waiting.head
+		s.waiting.remove(&s.table, slot)
+		s.start(slot, begin, at)
+	}
+}
+
+func (s *Station) start(slot int32, begin work, at time.Duration) {
+	j := &s.table.jobs[slot]
+	j.started = at
+	finish := begin.add(j.demand)
+	s.table.started++
+	s.serving.push(&s.table, entry{
+		finish: finish,
+		order:  s.table.started,
+		// A job never ends before it starts; at is rounded up, so its end, a fraction of
+		// a nanosecond later, may lie in the same one.
+		at:   max(at, s.script.momentOf(finish)),
+		slot: slot,
+	})
+}
+
+func (s *Station) draw() work {
+	if s.service == nil {
+		return s.demand
+	}
+	return workOf(s.mean * s.service.ExpFloat64())
+}
+
+// takeToken serves an arrival at once if the bucket holds a token.
+//
+// The bucket is kept as the reading of the work clock when it will be full again: each
+// token taken moves that by 1/PerSecond, and what is missing now is that far ahead.
+func (s *Station) takeToken(tag uint64) Admission {
+	reading := s.script.workAt(s.now)
+	if reading.add(work{frac: grain}).less(s.tokenAt()) {
+		return s.reject()
+	}
+	if s.full.less(reading) {
+		s.full = reading
+	}
+	s.full = s.full.add(s.interval)
+	slot := s.table.take()
+	id := s.table.id(slot)
+	s.table.vacate(slot)
+	s.done.push(Done{Job: id, Tag: tag, Arrived: s.now, Started: s.now, At: s.now})
+	return Admission{Kind: Accepted, Job: id}
+}
+
+// tokenAt returns the reading of the work clock from which the bucket holds a token.
+func (s *Station) tokenAt() work {
+	return s.full.sub(s.interval.times(uint64(s.config.Burst - 1)))
+}
