@@ -123,11 +123,7 @@ func TestCaseD06(t *testing.T) {
 		p := policyFor(t, "constant", backoff.Params{Base: 50 * ms, Cap: 50 * ms, Multiplier: 2})
 		p.MaxRetries, p.Method = 1, "GET"
 		if optIn {
-			on, err := retry.ParseSet("+500")
-			if err != nil {
-				t.Fatal(err)
-			}
-			p.RetryOn = on
+			p.RetryOn = parseSet("+500")
 		}
 		for _, code := range []int{200, 204, 400, 404, 408, 429, 500, 501, 502, 503, 504} {
 			t.Run(fmt.Sprintf("%d, +500 %v", code, optIn), func(t *testing.T) {

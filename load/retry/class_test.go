@@ -7,14 +7,6 @@ import (
 )
 
 func TestClassify(t *testing.T) {
-	set := func(text string) retry.Set {
-		t.Helper()
-		s, err := retry.ParseSet(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return s
-	}
 	standard := retry.DefaultSet()
 	code := func(n int) retry.Outcome { return retry.Outcome{Status: n} }
 	kind := func(k retry.Kind) retry.Outcome { return retry.Outcome{Kind: k} }
@@ -28,8 +20,8 @@ func TestClassify(t *testing.T) {
 		{"204", standard, code(204), retry.Success},
 		{"redirect", standard, code(301), retry.Success},
 		{"last success", standard, code(399), retry.Success},
-		{"listed success is a failure", set("202"), code(202), retry.Retryable},
-		{"class of successes", set("3xx"), code(304), retry.Retryable},
+		{"listed success is a failure", parseSet("202"), code(202), retry.Retryable},
+		{"class of successes", parseSet("3xx"), code(304), retry.Retryable},
 		{"101", standard, code(101), retry.Final},
 		{"last interim", standard, code(199), retry.Final},
 		{"400", standard, code(400), retry.Final},
@@ -43,24 +35,24 @@ func TestClassify(t *testing.T) {
 		{"503", standard, code(503), retry.Retryable},
 		{"504", standard, code(504), retry.Retryable},
 		{"505", standard, code(505), retry.Final},
-		{"first of a set", set("100"), code(100), retry.Retryable},
-		{"last of a set", set("599"), code(599), retry.Retryable},
-		{"below a set", set("1xx,5xx"), code(99), retry.Final},
-		{"above a set", set("1xx,5xx"), code(600), retry.Final},
-		{"no status", set("1xx,2xx,3xx,4xx,5xx"), code(0), retry.Final},
-		{"negative status", set("1xx,2xx,3xx,4xx,5xx"), code(-503), retry.Final},
-		{"999", set("5xx"), code(999), retry.Final},
+		{"first of a set", parseSet("100"), code(100), retry.Retryable},
+		{"last of a set", parseSet("599"), code(599), retry.Retryable},
+		{"below a set", parseSet("1xx,5xx"), code(99), retry.Final},
+		{"above a set", parseSet("1xx,5xx"), code(600), retry.Final},
+		{"no status", parseSet("1xx,2xx,3xx,4xx,5xx"), code(0), retry.Final},
+		{"negative status", parseSet("1xx,2xx,3xx,4xx,5xx"), code(-503), retry.Final},
+		{"999", parseSet("5xx"), code(999), retry.Final},
 		{"refused", standard, kind(retry.Refused), retry.Retryable},
 		{"connect timeout", standard, kind(retry.ConnectTimeout), retry.Retryable},
 		{"connect failed", standard, kind(retry.ConnectFailed), retry.Retryable},
 		{"timeout", standard, kind(retry.Timeout), retry.Retryable},
 		{"reset", standard, kind(retry.Reset), retry.Final},
 		{"malformed", standard, kind(retry.Malformed), retry.Final},
-		{"reset listed", set("reset"), kind(retry.Reset), retry.Retryable},
-		{"malformed listed", set("malformed"), kind(retry.Malformed), retry.Retryable},
-		{"connect alone is no timeout", set("connect"), kind(retry.Timeout), retry.Final},
-		{"timeout alone is no connect timeout", set("timeout"), kind(retry.ConnectTimeout), retry.Final},
-		{"status of a lost attempt", set("503"), retry.Outcome{Kind: retry.Reset, Status: 503}, retry.Final},
+		{"reset listed", parseSet("reset"), kind(retry.Reset), retry.Retryable},
+		{"malformed listed", parseSet("malformed"), kind(retry.Malformed), retry.Retryable},
+		{"connect alone is no timeout", parseSet("connect"), kind(retry.Timeout), retry.Final},
+		{"timeout alone is no connect timeout", parseSet("timeout"), kind(retry.ConnectTimeout), retry.Final},
+		{"status of a lost attempt", parseSet("503"), retry.Outcome{Kind: retry.Reset, Status: 503}, retry.Final},
 		{"success of a lost attempt", standard, retry.Outcome{Kind: retry.Malformed, Status: 200}, retry.Final},
 		{"nothing listed", retry.Set{}, code(503), retry.Final},
 		{"no such kind", standard, kind(retry.KindCount), retry.Final},

@@ -39,6 +39,9 @@ func TestDecideReasons(t *testing.T) {
 		{"POST no name", func(p *retry.Policy) { p.Method = "POST" }, 0, 0, retry.Outcome{Kind: retry.ConnectFailed}, retry.Retrying},
 		{"POST with a key", func(p *retry.Policy) { p.Method, p.IdempotencyKey = "POST", true }, 0, 0, retry.Outcome{Status: 503}, retry.Retrying},
 		{"POST by the user's word", func(p *retry.Policy) { p.Method, p.RetryNonIdempotent = "POST", true }, 0, 0, retry.Outcome{Status: 503}, retry.Retrying},
+		{"POST reset, listed", func(p *retry.Policy) { p.Method, p.RetryOn = "POST", parseSet("reset") }, 0, 0, reset, retry.NotIdempotent},
+		{"POST malformed, listed", func(p *retry.Policy) { p.Method, p.RetryOn = "POST", parseSet("malformed") }, 0, 0, retry.Outcome{Kind: retry.Malformed}, retry.NotIdempotent},
+		{"GET reset, listed", func(p *retry.Policy) { p.RetryOn = parseSet("reset") }, 0, 0, reset, retry.Retrying},
 		{"PATCH", func(p *retry.Policy) { p.Method = "PATCH" }, 0, 0, retry.Outcome{Status: 503}, retry.NotIdempotent},
 		{"methods are case-sensitive", func(p *retry.Policy) { p.Method = "get" }, 0, 0, retry.Outcome{Status: 503}, retry.NotIdempotent},
 		{"DELETE", func(p *retry.Policy) { p.Method = "DELETE" }, 0, 0, retry.Outcome{Status: 503}, retry.Retrying},
@@ -116,6 +119,7 @@ func TestDecideRetryAfter(t *testing.T) {
 		{"J replaces a longer delay", "constant", honour, 10 * ms, hinted(503, 20*ms), 20 * ms, 30 * ms, true, true},
 		{"J and hint zero", "constant", honour, 10 * ms, hinted(503, 0), 100 * ms, 100*ms + 1, false, false},
 		{"J zero", "full", honour, 0, hinted(503, time.Second), time.Second, time.Second + 1, true, false},
+		{"J zero, hint equal", "constant", honour, 0, hinted(503, 100*ms), 100 * ms, 100*ms + 1, true, false},
 		{"J one", "full", honour, 1, hinted(503, time.Second), time.Second, time.Second + 1, true, false},
 		{"429", "constant", honour, retry.StrategyDraw, hinted(429, time.Second), time.Second, time.Second + 1, true, false},
 		{"408", "constant", honour, retry.StrategyDraw, hinted(408, time.Second), time.Second, time.Second + 1, true, false},
@@ -133,6 +137,7 @@ func TestDecideRetryAfter(t *testing.T) {
 			100 * ms, 100*ms + 1, false, false,
 		},
 		{"negative", "constant", honour, retry.StrategyDraw, hinted(503, -time.Second), 100 * ms, 100*ms + 1, false, false},
+		{"negative, jittered", "full", honour, retry.StrategyDraw, hinted(503, -time.Second), 0, 100 * ms, false, true},
 		{"longest", "full", honour, retry.StrategyDraw, hinted(503, math.MaxInt64), retry.NoLimit, retry.NoLimit + 1, true, false},
 		{"longest J", "full", honour, retry.NoLimit, hinted(503, math.MaxInt64), retry.NoLimit, retry.NoLimit + 1, true, false},
 	}
@@ -300,14 +305,23 @@ func TestBugsPanic(t *testing.T) {
 
 // A delay that is too long for any clock becomes NoLimit, and now+NoLimit is still a moment.
 func TestLongestDelay(t *testing.T) {
-	p := retry.Policy{
-		Strategy: always(math.MaxInt64), MaxRetries: retry.Unlimited, RetryOn: retry.DefaultSet(),
-	}
-	c := clientOf(&p, 1, 1)
-	c.Begin(0)
-	d := c.Decide(retry.NoLimit, retry.Outcome{Status: 503})
-	if !d.Retry || d.Delay != retry.NoLimit || retry.NoLimit+d.Delay < 0 {
-		t.Errorf("Decide = %+v, want a delay of %v", d, retry.NoLimit)
+	longest := always(math.MaxInt64)
+	longest.jitteredFrom = 0
+	exact := always(math.MaxInt64)
+	exact.jitteredFrom = 1
+	for _, strategy := range []fake{longest, exact} {
+		for _, a := range []answer{status(503), hinted(503, 1), hinted(503, math.MaxInt64)} {
+			p := retry.Policy{
+				Strategy: strategy, MaxRetries: retry.Unlimited, RetryOn: retry.DefaultSet(),
+				HonourRetryAfter: true, RetryAfterJitter: retry.StrategyDraw,
+			}
+			c := clientOf(&p, 1, 1)
+			c.Begin(0)
+			d := c.Decide(retry.NoLimit, a.outcome)
+			if !d.Retry || d.Delay != retry.NoLimit || retry.NoLimit+d.Delay < 0 {
+				t.Errorf("Decide(%+v) = %+v, want a delay of %v", a.outcome, d, retry.NoLimit)
+			}
+		}
 	}
 }
 
@@ -368,7 +382,7 @@ func TestDecideAllocatesNothing(t *testing.T) {
 	for _, e := range backoff.Table {
 		for _, jitter := range []time.Duration{retry.StrategyDraw, 0, time.Second} {
 			p := policyOf(e, params())
-			p.RetryAfterJitter, p.MaxElapsed, p.Timeout = jitter, time.Minute, time.Second
+			p.RetryAfterJitter, p.MaxElapsed, p.Timeout = jitter, time.Hour, time.Second
 			c := clientOf(&p, 1, 1)
 			allocs := testing.AllocsPerRun(100, func() {
 				c.Begin(0)

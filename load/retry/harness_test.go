@@ -41,6 +41,15 @@ func policyFor(t *testing.T, name string, p backoff.Params) retry.Policy {
 	return policy
 }
 
+// parseSet returns the set that text lists.
+func parseSet(text string) retry.Set {
+	s, err := retry.ParseSet(text)
+	if err != nil {
+		panic(err)
+	}
+	return s
+}
+
 // stream returns a source of chance of its own for each client and purpose.
 func stream(seed, client uint64) *rand.Rand { return rand.New(rand.NewPCG(seed, client)) }
 

@@ -177,12 +177,12 @@ func (s *Set) has(o Outcome) bool {
 	return s.kinds>>o.Kind&1 == 1
 }
 
-// isDigits reports whether text is one or more ASCII digits.
+// isDigits reports whether text holds nothing but ASCII digits.
 func isDigits(text string) bool {
 	for i := range len(text) {
 		if text[i] < '0' || text[i] > '9' {
 			return false
 		}
 	}
-	return text != ""
+	return true
 }

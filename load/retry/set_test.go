@@ -60,6 +60,8 @@ func TestParseSetFaults(t *testing.T) {
 		{"zero in front", "0503", []string{`"0503"`}},
 		{"below", "099", []string{`"099"`}},
 		{"above", "600", []string{`"600"`}},
+		{"status too long", "5033", []string{`"5033"`}},
+		{"class too long", "5xxx", []string{`"5xxx"`}},
 		{"class above", "6xx", []string{`"6xx"`}},
 		{"class below", "0xx", []string{`"0xx"`}},
 		{"half a class", "50x", []string{`"50x"`}},
