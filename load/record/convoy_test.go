@@ -246,6 +246,9 @@ var falsePositives = []struct {
 // fixed. It would catch an index whose 99 % quantile were 30 % off.
 func TestConvoyIndexFalsePositives(t *testing.T) {
 	for i, c := range falsePositives {
+		if raceDetector {
+			c.runs /= 4
+		}
 		r := seeded(100 + uint64(i))
 		window := time.Duration(c.seconds * float64(time.Second))
 		indexes := make([]float64, c.runs)
@@ -286,14 +289,17 @@ func above(xs []float64, limit float64) float64 {
 // mean 0.012, 0.006 and 0.002 at n = 50, 100 and 500. The tolerance is the rounding of these and 4.9
 // standard errors of 4000 runs.
 func TestConvoyIndexMeanUnderPoisson(t *testing.T) {
-	const runs = 4000
+	runs := 4000.0
+	if raceDetector {
+		runs = 1000
+	}
 	for i, c := range []struct {
 		n    float64
 		want float64
 	}{{50, 0.012}, {100, 0.006}, {500, 0.002}} {
 		r := seeded(200 + uint64(i))
 		var sum, squares, scales float64
-		for range runs {
+		for range int(runs) {
 			times := poisson(r, c.n, time.Second)
 			index, ok := ConvoyIndexExact(times, 0, time.Second)
 			value(t, "index", index, ok)
@@ -324,7 +330,7 @@ func TestCellsAgreeWithExactTimes(t *testing.T) {
 		var times []time.Duration
 		for len(times) < n {
 			at := time.Duration(r.Int64N(int64(window)))
-			wave := at / period * period
+			wave := at.Truncate(period)
 			switch shape {
 			case "uniform":
 				at = wave + time.Duration(r.Int64N(int64(spread)))
@@ -333,7 +339,7 @@ func TestCellsAgreeWithExactTimes(t *testing.T) {
 			case "spikes":
 				at = wave
 			case "lattice":
-				at = at / ms(1) * ms(1)
+				at = at.Truncate(CellWidth)
 			case "mixed":
 				if r.IntN(2) == 0 {
 					at = wave + time.Duration(r.Int64N(int64(spread)))

@@ -84,10 +84,14 @@ func randomEvents(r *rand.Rand, n int) []event {
 
 // One result whatever the order of the calls, the clients that make them and the number of shards.
 func TestSummaryDoesNotDependOnOrderOrShards(t *testing.T) {
-	for seed := range uint64(9) {
+	seeds := uint64(12)
+	if raceDetector {
+		seeds = 5
+	}
+	for seed := range seeds {
 		r := seeded(seed)
-		events := randomEvents(r, int(seed*seed)*10)
-		shards := 1 + int(seed)%7
+		events := randomEvents(r, int(seed*seed)*20)
+		shards := 1 + int(seed*3)%7
 		one, other := New(fullConfig(1)), New(fullConfig(shards))
 		for _, e := range events {
 			e(one, 0)
@@ -235,7 +239,7 @@ func heap() int64 {
 func TestMemoryAndTotals(t *testing.T) {
 	n := 1_200_000
 	if raceDetector {
-		n /= 10
+		n /= 20
 	}
 	r := New(Config{Duration: time.Minute, Shards: 1, KindNames: []string{"timeout"}})
 	rng := seeded(1)

@@ -48,12 +48,12 @@ func (g *goodput) between(from, to time.Duration) int64 {
 	return n
 }
 
-// perSecond returns the rate over [from, to), nil where that is no time.
+// perSecond returns the rate over [from, to), both rounded down to a cell; nil where that is no time.
 func (g *goodput) perSecond(from, to time.Duration) *float64 {
-	if to/goodputCell <= from/goodputCell {
+	width := to.Truncate(goodputCell) - from.Truncate(goodputCell)
+	if width <= 0 {
 		return nil
 	}
-	width := (to/goodputCell - from/goodputCell) * goodputCell
 	return ptr(float64(g.between(from, to)) / width.Seconds())
 }
 

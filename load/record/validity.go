@@ -46,10 +46,10 @@ func portion(allowed, measured time.Duration) string {
 
 // roundUp returns the smallest 1, 2 or 5 times a power of ten of ns that is at least d.
 func roundUp(d time.Duration) time.Duration {
-	for unit := time.Duration(1); unit < 1<<59; unit *= 10 {
-		for _, n := range []time.Duration{1, 2, 5} {
-			if n*unit >= d {
-				return n * unit
+	for unit := int64(1); unit < 1e18; unit *= 10 {
+		for _, n := range []int64{1, 2, 5} {
+			if n*unit >= int64(d) {
+				return time.Duration(n * unit)
 			}
 		}
 	}
