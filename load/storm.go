@@ -177,7 +177,7 @@ func (s *storm) fleet(policy *retry.Policy, place Place) fleet.Config {
 		cfg.Open = pace.NewSchedule(pace.Config{
 			PerSecond: p.RatePerSecond,
 			Poisson:   p.Arrivals == plan.ArrivalsPoisson,
-			Total:     p.OperationsTotal(),
+			Total:     p.Operations,
 			Until:     p.Duration,
 		}, seed.Stream(p.Seed.Value, seed.Arrivals, 0))
 	}

@@ -46,6 +46,7 @@ const groupAnnotation = "group"
 // add defines a flag for every field of a plan.
 func (f *planFlags) add(cmd *cobra.Command) {
 	set := cmd.Flags()
+	set.SortFlags = false // the table's order is the help's
 	for _, field := range plan.Fields() {
 		flag := set.VarPF(&setting{flags: f, field: field}, field.Name, field.Shorthand, field.Usage)
 		flag.DefValue = field.Default()
@@ -57,7 +58,7 @@ func (f *planFlags) add(cmd *cobra.Command) {
 			complete(cmd, field.Name, choices)
 		}
 	}
-	set.StringVarP(&f.file, "file", "f", "", "scenario file, YAML or JSON, of the flags' names; - is stdin")
+	set.StringVarP(&f.file, "file", "f", "", "YAML or JSON; - is stdin")
 	set.Lookup("file").Annotations = map[string][]string{groupAnnotation: {groupSource}}
 	_ = cmd.MarkFlagFilename("file", "yaml", "yml", "json")
 }
@@ -89,7 +90,7 @@ func (f *planFlags) resolve(w world) (plan.Plan, []check.Gate, error) {
 		err = check.CheckStrategies(gates, p.Strategies)
 	}
 	if err != nil {
-		return p, nil, usageError{err}
+		return p, nil, usage("--gate: %w", err)
 	}
 	return p, gates, nil
 }

@@ -26,7 +26,7 @@ func helpGroups() []struct{ name, title string } {
 	}
 	return append(list,
 		group{groupOutput, "Output: each takes a file; the terminal report is on stdout unless one took it"},
-		group{groupSource, "Scenario file: the same names as the flags, which come first; STORMTEST_CLIENTS=... lies between"},
+		group{groupSource, "Scenario file, of the same names (a flag counts before STORMTEST_CLIENTS=..., that before the file)"},
 		group{"", "Other"})
 }
 
