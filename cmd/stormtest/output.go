@@ -232,18 +232,17 @@ func (s *sinks) write(r *record.Result) error {
 }
 
 func (s *sinks) writeStdout(r *record.Result) error {
-	var text bytes.Buffer
-	write := report.Terminal
-	var f func(io.Writer, *record.Result, report.Options) error = write
-	for _, file := range s.files {
-		if file.file == nil && file.flag == s.stdout {
-			f = file.format.Write
-		}
-	}
 	if s.stdout == traceFlag {
 		return nil
 	}
-	if err := f(&text, r, s.options); err != nil {
+	render := report.Terminal
+	for _, f := range s.files {
+		if f.path == "" && f.flag == s.stdout {
+			render = f.format.Write
+		}
+	}
+	var text bytes.Buffer
+	if err := render(&text, r, s.options); err != nil {
 		return err
 	}
 	_, err := s.w.out.Write(text.Bytes())

@@ -51,7 +51,7 @@ func (c *client) drop() {
 // read goes on reading an answer of which n bytes are there, or an error.
 func (c *client) read(ctx context.Context, n int, err error) (retry.Outcome, time.Duration, ending) {
 	var r response
-	head := -1
+	var head int
 	for {
 		if head = bytes.Index(c.in[:n], headEnd); head >= 0 {
 			if r, err = parseResponse(c.in[:head+len(crlf)]); err != nil {
