@@ -73,6 +73,8 @@ func TestConvoyIndexWithoutValue(t *testing.T) {
 		{"no window", Pairs{1, 1, 1}, 0, 0, false},
 		{"a window of the short scale", Pairs{1, 1, 1}, scaleShort, 0, false},
 		{"no pair within 100 ms leaves the longer scales", Pairs{0, 0, 9}, 10 * time.Second, -0.11698, true},
+		// e = (0.1·0.5 - 0.005)/(0.5·0.5 - 0.125) = 0.36; (0.5 - 0.36)/0.64.
+		{"a window shorter than the long scale", Pairs{0, 5, 10}, 500 * time.Millisecond, 0.21875, true},
 		{"a window of the middle scale leaves the shorter scales", Pairs{9, 9, 9}, scaleMiddle, 1, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -449,13 +451,16 @@ func TestSlidingMax(t *testing.T) {
 	for i := range 100 {
 		c.add(ms(95+float64(i)/10), i%2 == 0) // 95..105 ms
 	}
+	for range 40 {
+		c.add(0, false)
+	}
 	for range 30 {
 		c.add(ms(300), true)
 	}
 	for _, w := range []struct {
 		cells int
 		want  int64
-	}{{0, 0}, {1, 30}, {5, 50}, {10, 100}, {100, 100}, {300, 130}, {5000, 130}} {
+	}{{0, 0}, {1, 40}, {5, 50}, {10, 100}, {100, 100}, {105, 140}, {300, 140}, {5000, 170}} {
 		if got := c.slidingMax(w.cells); got != w.want {
 			t.Errorf("slidingMax(%d) = %d, want %d", w.cells, got, w.want)
 		}

@@ -46,34 +46,27 @@ func (h *half) spread() spread {
 // from it.
 type spread struct{ n, mean, squares float64 }
 
-// joined returns the spread of s and t together, where t's offsets begin shift ns after s's.
-func (s spread) joined(t spread, shift float64) spread {
-	switch {
-	case t.n == 0:
-		return s
-	case s.n == 0:
-		t.mean += shift
-		return t
+// joinedSquares returns the squared deviations of s and t taken as one set, where t's offsets begin shift ns
+// after s's.
+func joinedSquares(s, t spread, shift float64) float64 {
+	if s.n == 0 || t.n == 0 {
+		return s.squares + t.squares
 	}
-	n := s.n + t.n
 	gap := t.mean + shift - s.mean
-	return spread{
-		n:       n,
-		mean:    s.mean + gap*t.n/n,
-		squares: s.squares + t.squares + gap*gap*s.n*t.n/n,
-	}
+	return s.squares + t.squares + gap*gap*s.n*t.n/(s.n+t.n)
 }
 
 // A pool collects the buckets of one grid.
 type pool struct{ squares, freedom float64 }
 
-// add takes in one bucket; too thin a bucket is left out.
-func (p *pool) add(s spread) {
-	if s.n < RSIArrivalsMin {
+// add takes in one bucket, given as its two halves of which the second begins shift ns after the first; too thin a
+// bucket is left out.
+func (p *pool) add(s, t spread, shift float64) {
+	if s.n+t.n < RSIArrivalsMin {
 		return
 	}
-	p.squares += s.squares
-	p.freedom += s.n - 1
+	p.squares += joinedSquares(s, t, shift)
+	p.freedom += s.n + t.n - 1
 }
 
 // index returns 1 - S²/(W²/12) of what was pooled.
@@ -95,9 +88,9 @@ func syncIndex(buckets [][2]half, width time.Duration) (float64, bool) {
 	var before spread                  // second half of the bucket before
 	for i := range buckets {
 		a, b := buckets[i][0].spread(), buckets[i][1].spread()
-		own.add(a.joined(b, first))
+		own.add(a, b, first)
 		if i > 0 {
-			shifted.add(before.joined(a, second))
+			shifted.add(before, a, second)
 		}
 		before = b
 	}
