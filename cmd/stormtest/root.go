@@ -68,7 +68,7 @@ func newRoot(w world) *cobra.Command {
 	cmd.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError{err} })
 	cmd.SetUsageFunc(writeUsage)
 	cmd.SetHelpFunc(writeHelp)
-	cmd.CompletionOptions.HiddenDefaultCmd = false
+	cmd.SuggestionsMinimumDistance = 2
 	cmd.AddCommand(newPlan(w), newReport(w), newStrategies(w))
 	return cmd
 }
