@@ -255,3 +255,70 @@ func TestNegativeRetryIsABug(t *testing.T) {
 		}
 	}
 }
+
+// Ranges to the nanosecond, at both ends of what a time.Duration holds: half-open windows
+// leave out their upper end, a drawn cap its lower one, and nothing wraps.
+func TestRangesToTheNanosecond(t *testing.T) {
+	const longest = forever
+	small := backoff.Params{Base: 4, Cap: 10, Multiplier: 2, Noise: 1, SpreadShare: 0.5, Floor: 1, WaitMax: 7}
+	large := backoff.Params{Base: longest, Cap: longest, Multiplier: 2, Noise: longest, SpreadShare: 1, CapJitterShare: 1, Floor: longest, WaitMax: longest}
+	tests := []struct {
+		name   string
+		p      backoff.Params
+		mode   backoff.CapMode
+		k      int
+		lo, hi time.Duration
+	}{
+		{"none", small, backoff.CapCeiling, 1, 8, 8},
+		{"none", small, backoff.CapCeiling, 2, 10, 10},
+		{"none", small, backoff.CapRandom, 2, 9, 10}, // (8, 10]
+		{"fixed", small, backoff.CapCeiling, 0, 3, 4},
+		{"fixed-up", small, backoff.CapCeiling, 0, 4, 4},
+		{"equal", small, backoff.CapCeiling, 0, 2, 3},
+		{"equal", small, backoff.CapRandom, 2, 4, 9}, // c is 9 or 10
+		{"full", small, backoff.CapCeiling, 0, 0, 3},
+		{"full", small, backoff.CapClamp, 2, 0, 10},
+		{"full", small, backoff.CapFixed, 2, 10, 10},
+		{"full-floor", small, backoff.CapCeiling, 0, 1, 3},
+		{"full-clamp", small, backoff.CapCeiling, 0, 1, 3},
+		{"full-mersenne", small, backoff.CapClamp, 1, 0, 10},
+		{"decorrelated", small, backoff.CapCeiling, 0, 4, 9},
+		{"decorrelated", small, backoff.CapClamp, 0, 4, 10},
+		{"proportional", small, backoff.CapCeiling, 0, 2, 5},
+		{"additive", small, backoff.CapCeiling, 0, 4, 5},
+		{"exponent", small, backoff.CapCeiling, 1, 4, 8},
+		{"constant-full", small, backoff.CapCeiling, 0, 0, 7},
+		{"linear-jitter", small, backoff.CapCeiling, 1, 8, 13},
+		{"linear-jitter", small, backoff.CapClamp, 1, 8, 10},
+		{"none", large, backoff.CapCeiling, 1, longest, longest},
+		{"none", large, backoff.CapRandom, 1, 1, longest},
+		{"fixed", large, backoff.CapCeiling, 0, 0, longest},
+		{"fixed-up", large, backoff.CapCeiling, 0, longest, longest},
+		{"equal", large, backoff.CapCeiling, 1, longest / 2, longest - 1},
+		{"full", large, backoff.CapCeiling, 1, 0, longest - 1},
+		{"full", large, backoff.CapClamp, 1, longest, longest},
+		{"full-floor", large, backoff.CapCeiling, 1, longest, longest},
+		{"full-clamp", large, backoff.CapCeiling, 1, longest, longest},
+		{"decorrelated", large, backoff.CapCeiling, 0, longest, longest},
+		{"proportional", large, backoff.CapCeiling, 0, 0, longest},
+		{"additive", large, backoff.CapCeiling, 0, longest, longest},
+		{"exponent-noisy", large, backoff.CapCeiling, 1, longest, longest},
+		{"polly", large, backoff.CapFixed, 0, longest, longest},
+		{"linear-jitter", large, backoff.CapCeiling, 1, longest, longest},
+	}
+	for _, test := range tests {
+		t.Run(fmt.Sprintf("%s/%v/base=%d/k=%d", test.name, test.mode, test.p.Base, test.k), func(t *testing.T) {
+			p := test.p
+			p.CapMode = test.mode
+			a := backoff.Attempt{Retry: test.k}
+			if lo, hi := lookup(t, test.name).Range(p, a); lo != test.lo || hi != test.hi {
+				t.Errorf("Range = %d..%d ns, want %d..%d", lo, hi, test.lo, test.hi)
+			}
+		})
+	}
+	// Rounding to float64 makes no window wider than its delay.
+	p := backoff.Params{Base: longest - 1, Cap: longest - 1, Multiplier: 2, CapMode: backoff.CapRandom, CapJitterShare: 1}
+	if lo, hi := lookup(t, "none").Range(p, backoff.Attempt{}); lo != 1 || hi != longest-1 {
+		t.Errorf("Range of a drawn cap = %d..%d ns, want 1..%d", lo, hi, longest-1)
+	}
+}
