@@ -124,7 +124,8 @@ type attempt struct {
 	strategy          string
 	client, number    int
 	operation         int
-	due, sent, end    time.Duration
+	due, sent         time.Duration
+	arrived, end      time.Duration // arrived is -1 where it did not
 	outcome, decision string
 	delay, draw       time.Duration // -1 where no retry follows
 }
@@ -135,7 +136,7 @@ func readTrace(t *testing.T, text string) []attempt {
 	if err != nil {
 		t.Fatal(err)
 	}
-	head := "strategy,client,operation,attempt,due_ns,sent_ns,end_ns,outcome,decision,next_delay_ns,next_draw_ns"
+	head := "strategy,client,operation,attempt,due_ns,sent_ns,arrived_ns,end_ns,outcome,decision,next_delay_ns,next_draw_ns"
 	if got := strings.Join(records[0], ","); got != head {
 		t.Fatalf("columns of the trace = %s, want %s", got, head)
 	}
@@ -153,8 +154,9 @@ func readTrace(t *testing.T, text string) []attempt {
 	for _, r := range records[1:] {
 		rows = append(rows, attempt{
 			strategy: r[0], client: int(number(r[1])), operation: int(number(r[2])), number: int(number(r[3])),
-			due: time.Duration(number(r[4])), sent: time.Duration(number(r[5])), end: time.Duration(number(r[6])),
-			outcome: r[7], decision: r[8], delay: time.Duration(number(r[9])), draw: time.Duration(number(r[10])),
+			due: time.Duration(number(r[4])), sent: time.Duration(number(r[5])),
+			arrived: time.Duration(number(r[6])), end: time.Duration(number(r[7])),
+			outcome: r[8], decision: r[9], delay: time.Duration(number(r[10])), draw: time.Duration(number(r[11])),
 		})
 	}
 	return rows
@@ -212,8 +214,9 @@ func TestJitteredStormCountsLikeTheReference(t *testing.T) {
 				t.Errorf("attempts = %v, want %v within 6 x %.1f", got, tt.mean, sd)
 			}
 			for _, r := range rows {
-				if r.sent != r.due {
-					t.Fatalf("client %d sent attempt %d at %v, due %v: the engine itself was late", r.client, r.number, r.sent, r.due)
+				if r.sent != r.due || r.arrived != r.due {
+					t.Fatalf("client %d sent attempt %d at %v, which arrived at %v, due %v: the engine itself was late",
+						r.client, r.number, r.sent, r.arrived, r.due)
 				}
 			}
 			if n := result.Runs[0].Operations.Succeeded; n != 1000 {
@@ -371,6 +374,10 @@ func TestRefusedAttemptsAreLostAttempts(t *testing.T) {
 		t.Errorf("refused = %d, lost as refused = %d", refused, run.Books.Lost["refused"])
 	}
 	for _, r := range rows {
+		// A reset here is a connection that was open, or just opened, when the door closed.
+		if (r.outcome == "refused" || r.outcome == "reset") != (r.arrived < 0) {
+			t.Errorf("client %d: attempt at %v ended as %s and arrived at %v", r.client, r.sent, r.outcome, r.arrived)
+		}
 		if r.outcome == "refused" && (r.sent < time.Second || r.sent > 2*time.Second) {
 			t.Errorf("client %d was refused at %v, outside the outage", r.client, r.sent)
 		}

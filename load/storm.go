@@ -28,7 +28,13 @@ type storm struct {
 	index    int
 
 	recorder *record.Recorder
-	arrived  []atomic.Int64 // attempts of each client that reached the target
+	arrived  []arrivals // of each client
+}
+
+// arrivals is what the target has seen of one client. The target writes it under its lock.
+type arrivals struct {
+	count atomic.Int64
+	last  atomic.Int64 // the moment of the last one, ns since t0
 }
 
 // run opens a target and a fleet, lets them meet, and closes both.
@@ -39,7 +45,7 @@ func (s *storm) run(ctx context.Context) (record.Run, []string, error) {
 	}
 	defer func() { _ = place.Close() }()
 	s.recorder = record.New(s.recording())
-	s.arrived = make([]atomic.Int64, s.plan.Clients)
+	s.arrived = make([]arrivals, s.plan.Clients)
 	tgt, err := target.New(target.Config{
 		Station:   s.plan.Station(),
 		Service:   seed.Stream(s.plan.Seed.Value, seed.Service, 0),
@@ -65,7 +71,7 @@ func (s *storm) run(ctx context.Context) (record.Run, []string, error) {
 		return record.Run{}, nil, err
 	}
 	for i := range s.arrived {
-		for missing := stats.Sent[i] - stats.Lost[i] - s.arrived[i].Load(); missing > 0; missing-- {
+		for missing := stats.Sent[i] - stats.Lost[i] - s.arrived[i].count.Load(); missing > 0; missing-- {
 			s.recorder.Lost(uint32(i), fleet.LostUnread)
 		}
 	}
@@ -127,7 +133,7 @@ func (s *storm) drain(stats fleet.Stats) {
 
 func (s *storm) outstanding(stats fleet.Stats) bool {
 	for i := range s.arrived {
-		if s.arrived[i].Load() < stats.Sent[i]-stats.Lost[i] {
+		if s.arrived[i].count.Load() < stats.Sent[i]-stats.Lost[i] {
 			return true
 		}
 	}
@@ -138,7 +144,9 @@ func (s *storm) outstanding(stats fleet.Stats) bool {
 func (s *storm) arrival(a target.Arrival) {
 	opening := false
 	if int(a.Client) < len(s.arrived) {
-		opening = s.arrived[a.Client].Add(1) == 1 && a.Attempt == 0
+		seen := &s.arrived[a.Client]
+		seen.last.Store(int64(a.At)) // before the count, which says that it is there
+		opening = seen.count.Add(1) == 1 && a.Attempt == 0
 	}
 	s.recorder.Arrival(record.Arrival{At: a.At, Attempt: a.Attempt, Opening: opening, Rejected: a.Rejected})
 }
@@ -165,7 +173,10 @@ func (s *storm) fleet(policy *retry.Policy, place Place) fleet.Config {
 		},
 		Wake:     s.env.Wake,
 		Recorder: s.recorder,
-		Arrived:  func(client int) int64 { return s.arrived[client].Load() },
+		Arrived: func(client int) (int64, time.Duration) {
+			seen := &s.arrived[client]
+			return seen.count.Load(), time.Duration(seen.last.Load())
+		},
 	}
 	if p.IdempotencyKey {
 		cfg.Request.KeyPrefix = fmt.Sprintf("%016x-%s", p.Seed.Value, s.strategy)

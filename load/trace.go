@@ -11,9 +11,10 @@ import (
 	"stormtest/load/fleet"
 )
 
-// traceHeader names the columns of a trace. Moments are in ns since the run's t0; the last
-// two columns are empty where no retry follows.
-const traceHeader = "strategy,client,operation,attempt,due_ns,sent_ns,end_ns,outcome,decision,next_delay_ns,next_draw_ns\n"
+// traceHeader names the columns of a trace. Moments are in ns since the run's t0.
+// arrived_ns is empty where the attempt did not reach the target, the last two columns where no
+// retry follows.
+const traceHeader = "strategy,client,operation,attempt,due_ns,sent_ns,arrived_ns,end_ns,outcome,decision,next_delay_ns,next_draw_ns\n"
 
 // A tracer writes one CSV row for each attempt, in the order in which they end. Safe for
 // concurrent use; nil writes nothing.
@@ -40,18 +41,20 @@ func (t *tracer) write(strategy string, r fleet.TraceRow) {
 		return
 	}
 	b := append(t.row[:0], strategy...)
-	for _, n := range [...]int64{int64(r.Client), r.Operation, int64(r.Attempt), int64(r.Due), int64(r.Sent), int64(r.End)} {
+	for _, n := range [...]int64{int64(r.Client), r.Operation, int64(r.Attempt), int64(r.Due), int64(r.Sent)} {
 		b = strconv.AppendInt(append(b, ','), n, 10)
 	}
+	b = appendKnown(append(b, ','), r.Arrived >= 0, r.Arrived)
+	b = strconv.AppendInt(append(b, ','), int64(r.End), 10)
 	b = append(append(b, ','), r.Outcome.String()...)
 	b = append(append(b, ','), r.Decision.Reason.String()...)
-	b = appendDelay(append(b, ','), r.Decision.Retry, r.Decision.Delay)
-	b = appendDelay(append(b, ','), r.Decision.Retry, r.Decision.Draw)
+	b = appendKnown(append(b, ','), r.Decision.Retry, r.Decision.Delay)
+	b = appendKnown(append(b, ','), r.Decision.Retry, r.Decision.Draw)
 	t.row = append(b, '\n')
 	_, t.err = t.out.Write(t.row)
 }
 
-func appendDelay(b []byte, known bool, d time.Duration) []byte {
+func appendKnown(b []byte, known bool, d time.Duration) []byte {
 	if !known {
 		return b
 	}

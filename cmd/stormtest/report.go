@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -46,17 +45,4 @@ func newReport(w world) *cobra.Command {
 	outs.add(cmd, false)
 	cmd.Flags().BoolP("help", "h", false, "this help")
 	return cmd
-}
-
-// newStrategies returns the command that lists the strategies.
-func newStrategies(w world) *cobra.Command {
-	return &cobra.Command{
-		Use:   "strategies",
-		Short: "list the strategies with their formulas",
-		Args:  noArguments,
-		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprint(w.out, strategyTable())
-			return err
-		},
-	}
 }

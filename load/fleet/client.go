@@ -26,6 +26,7 @@ type client struct {
 	operation int64         // how many operations it has ended
 	attempts  int64         // how many attempts it has sent
 	lost      int64         // of these, known not to have arrived
+	reached   time.Duration // when the last attempt arrived; negative: it did not, or nobody knows
 	in        []byte        // what is being read
 
 	mu      sync.Mutex
@@ -263,6 +264,10 @@ func (c *client) unsent() (ending, bool) {
 func (c *client) decide(o retry.Outcome, at time.Duration) retry.Decision {
 	rec, id := c.f.cfg.Recorder, uint32(c.id)
 	attempt := c.policy.Attempt()
+	row := TraceRow{
+		Client: c.id, Operation: c.operation, Attempt: attempt,
+		Due: c.due, Sent: c.sentAt, Arrived: c.reached, End: at, Outcome: o,
+	}
 	c.recordSent(attempt)
 	sample := record.Sample{Latency: at - c.due, Answered: o.Kind == retry.Responded}
 	if sample.Answered {
@@ -288,10 +293,8 @@ func (c *client) decide(o retry.Outcome, at time.Duration) retry.Decision {
 		})
 	}
 	if c.f.cfg.Trace != nil {
-		c.f.cfg.Trace(TraceRow{
-			Client: c.id, Operation: c.operation, Attempt: attempt,
-			Due: c.due, Sent: c.sentAt, End: at, Outcome: o, Decision: d,
-		})
+		row.Decision = d
+		c.f.cfg.Trace(row)
 	}
 	return d
 }

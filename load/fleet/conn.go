@@ -88,6 +88,7 @@ func (c *client) read(ctx context.Context, n int, err error) (retry.Outcome, tim
 		return c.failed(ctx, c.lostBy(err))
 	}
 	at := c.f.queue.Now()
+	c.reached = c.arrived()
 	if r.last || rest < 0 { // rest < 0: more came than was asked for
 		c.drop()
 	}
@@ -124,6 +125,7 @@ func (c *client) lostBy(err error) retry.Outcome {
 // run cut it short, in flight.
 func (c *client) failed(ctx context.Context, o retry.Outcome) (retry.Outcome, time.Duration, ending) {
 	at := c.f.queue.Now()
+	c.reached = c.arrived() // before anything is booked
 	connected := c.conn != nil
 	if connected {
 		c.drop()
@@ -140,11 +142,23 @@ func (c *client) failed(ctx context.Context, o retry.Outcome) (retry.Outcome, ti
 	switch {
 	case !connected:
 		c.recordLost(dialLost[o.Kind])
-	case o.Kind == retry.Reset && c.f.cfg.Arrived != nil && c.f.cfg.Arrived(c.id) <= c.attempts-c.lost:
-		// Of the attempts before this one all that were not lost have arrived; this one has not.
+	case o.Kind == retry.Reset && c.f.cfg.Arrived != nil && c.reached < 0:
 		c.recordLost(lostReset)
 	}
 	return o, at, answered
+}
+
+// arrived returns when the attempt under way reached the target, negative where it did not or
+// nobody knows. The attempts before it have all arrived or are known to be lost, apart from
+// those that timed out before the target read them, which are rare and few.
+func (c *client) arrived() time.Duration {
+	if c.f.cfg.Arrived == nil {
+		return -1
+	}
+	if count, last := c.f.cfg.Arrived(c.id); count > c.attempts-c.lost {
+		return last
+	}
+	return -1
 }
 
 var dialLost = [retry.KindCount]int{

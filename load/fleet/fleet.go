@@ -69,10 +69,10 @@ type Config struct {
 	Wake wake.Source
 
 	Recorder *record.Recorder
-	// Arrived returns how many attempts of a client have reached the target so far. It tells
-	// an attempt lost before its arrival from one lost after. nil: nobody knows, and a reset is
-	// taken for one after the arrival.
-	Arrived func(client int) int64
+	// Arrived returns how many attempts of a client have reached the target so far, and when
+	// the last one did. It tells an attempt lost before its arrival from one lost after. nil:
+	// nobody knows, and a reset is taken for one after the arrival.
+	Arrived func(client int) (count int64, last time.Duration)
 	// Trace, where set, is called once for every attempt that ended, from many goroutines.
 	Trace func(TraceRow)
 }
@@ -84,6 +84,7 @@ type TraceRow struct {
 	Attempt   int   // 0 is the first
 	Due       time.Duration
 	Sent      time.Duration
+	Arrived   time.Duration // at the target; negative: it did not, or nobody knows
 	End       time.Duration
 	Outcome   retry.Outcome
 	Decision  retry.Decision
