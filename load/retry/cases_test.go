@@ -2,6 +2,7 @@ package retry_test
 
 import (
 	"fmt"
+	"strconv"
 	"testing"
 	"time"
 
@@ -138,7 +139,7 @@ func TestCaseD06(t *testing.T) {
 					if len(tr.starts) > 1 && tr.starts[1] < time.Second {
 						t.Errorf("second request at %v, want >= 1s", tr.starts[1])
 					}
-					if got := c.Last().String(); got != fmt.Sprint(code) {
+					if got := c.Last().String(); got != strconv.Itoa(code) {
 						t.Errorf("Last() = %s, want %d", got, code)
 					}
 				}

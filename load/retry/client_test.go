@@ -11,17 +11,50 @@ import (
 	"stormtest/load/retry"
 )
 
-func TestDecideReasons(t *testing.T) {
-	reset := retry.Outcome{Kind: retry.Reset}
-	refused := retry.Outcome{Kind: retry.Refused}
-	tests := []struct {
-		name    string
-		change  func(p *retry.Policy)
-		retries int // used up before
-		at      time.Duration
-		outcome retry.Outcome
-		want    retry.Reason
-	}{
+// A reasonTest is one Decide of a client with a constant delay of 100 ms.
+type reasonTest struct {
+	name    string
+	change  func(p *retry.Policy)
+	retries int           // used up before
+	at      time.Duration // since Begin
+	outcome retry.Outcome
+	want    retry.Reason
+}
+
+func (tt reasonTest) run(t *testing.T) {
+	// Begin is not 0, so that a confusion of moments and elapsed times shows.
+	const begin = time.Hour
+	p := policyFor(t, "constant", params())
+	if tt.change != nil {
+		tt.change(&p)
+	}
+	c := clientOf(&p, 1, 1)
+	c.Begin(begin)
+	for range tt.retries {
+		if d := c.Decide(begin, retry.Outcome{Status: 503}); !d.Retry {
+			t.Fatalf("earlier Decide = %+v, want a retry", d)
+		}
+	}
+	d := c.Decide(begin+tt.at, tt.outcome)
+	if d.Reason != tt.want || d.Retry != (tt.want == retry.Retrying) {
+		t.Errorf("Decide(%v, %v) = %+v, want reason %v", tt.at, tt.outcome, d, tt.want)
+	}
+	if !d.Retry && d != (retry.Decision{Reason: tt.want}) {
+		t.Errorf("Decide(%v, %v) = %+v, want nothing planned", tt.at, tt.outcome, d)
+	}
+	last := retry.Outcome{Kind: tt.outcome.Kind, Status: tt.outcome.Status}
+	if got := c.Last(); got != last {
+		t.Errorf("Last() = %v, want %v", got, last)
+	}
+}
+
+var (
+	reset   = retry.Outcome{Kind: retry.Reset}
+	refused = retry.Outcome{Kind: retry.Refused}
+)
+
+func TestDecideOutcomes(t *testing.T) {
+	tests := []reasonTest{
 		{"success", nil, 0, 0, retry.Outcome{Status: 200}, retry.Succeeded},
 		{"success beats every limit", func(p *retry.Policy) { p.MaxRetries, p.MaxElapsed = 0, 1 }, 0, time.Hour, retry.Outcome{Status: 204}, retry.Succeeded},
 		{"listed", nil, 0, 0, retry.Outcome{Status: 503}, retry.Retrying},
@@ -30,7 +63,14 @@ func TestDecideReasons(t *testing.T) {
 		{"zero set", func(p *retry.Policy) { p.RetryOn = retry.Set{} }, 0, 0, refused, retry.NotRetryable},
 		{"reset not listed", nil, 0, 0, reset, retry.NotRetryable},
 		{"kind that does not exist", nil, 0, 0, retry.Outcome{Kind: 255}, retry.NotRetryable},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, tt.run)
+	}
+}
 
+func TestDecideIdempotency(t *testing.T) {
+	tests := []reasonTest{
 		{"POST may have worked", func(p *retry.Policy) { p.Method = "POST" }, 0, 0, retry.Outcome{Status: 503}, retry.NotIdempotent},
 		{"POST and 429", func(p *retry.Policy) { p.Method = "POST" }, 0, 0, retry.Outcome{Status: 429}, retry.NotIdempotent},
 		{"POST timed out", func(p *retry.Policy) { p.Method = "POST" }, 0, 0, retry.Outcome{Kind: retry.Timeout}, retry.NotIdempotent},
@@ -50,7 +90,14 @@ func TestDecideReasons(t *testing.T) {
 		{"OPTIONS", func(p *retry.Policy) { p.Method = "OPTIONS" }, 0, 0, retry.Outcome{Status: 503}, retry.Retrying},
 		{"TRACE", func(p *retry.Policy) { p.Method = "TRACE" }, 0, 0, retry.Outcome{Status: 503}, retry.Retrying},
 		{"not idempotent beats the limits", func(p *retry.Policy) { p.MaxRetries, p.Method = 0, "POST" }, 0, 0, retry.Outcome{Status: 503}, retry.NotIdempotent},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, tt.run)
+	}
+}
 
+func TestDecideLimits(t *testing.T) {
+	tests := []reasonTest{
 		{"no retries at all", func(p *retry.Policy) { p.MaxRetries = 0 }, 0, 0, retry.Outcome{Status: 503}, retry.MaxRetries},
 		{"last retry", func(p *retry.Policy) { p.MaxRetries = 3 }, 2, 0, retry.Outcome{Status: 503}, retry.Retrying},
 		{"retries used up", func(p *retry.Policy) { p.MaxRetries = 3 }, 3, 0, retry.Outcome{Status: 503}, retry.MaxRetries},
@@ -63,32 +110,7 @@ func TestDecideReasons(t *testing.T) {
 		{"no deadline, far future", nil, 0, math.MaxInt64 / 2, retry.Outcome{Status: 503}, retry.Retrying},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			// Begin is not 0, so that a confusion of moments and elapsed times shows.
-			const begin = time.Hour
-			p := policyFor(t, "constant", params())
-			if tt.change != nil {
-				tt.change(&p)
-			}
-			c := clientOf(&p, 1, 1)
-			c.Begin(begin)
-			for range tt.retries {
-				if d := c.Decide(begin, retry.Outcome{Status: 503}); !d.Retry {
-					t.Fatalf("earlier Decide = %+v, want a retry", d)
-				}
-			}
-			d := c.Decide(begin+tt.at, tt.outcome)
-			if d.Reason != tt.want || d.Retry != (tt.want == retry.Retrying) {
-				t.Errorf("Decide(%v, %v) = %+v, want reason %v", tt.at, tt.outcome, d, tt.want)
-			}
-			if !d.Retry && d != (retry.Decision{Reason: tt.want}) {
-				t.Errorf("Decide(%v, %v) = %+v, want nothing planned", tt.at, tt.outcome, d)
-			}
-			last := retry.Outcome{Kind: tt.outcome.Kind, Status: tt.outcome.Status}
-			if got := c.Last(); got != last {
-				t.Errorf("Last() = %v, want %v", got, last)
-			}
-		})
+		t.Run(tt.name, tt.run)
 	}
 }
 

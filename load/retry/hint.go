@@ -62,14 +62,14 @@ func ParseRetryAfter(value, date string, received time.Time, afterMax time.Durat
 
 // saturatedSeconds returns the time of a decimal number of seconds, at most afterMax.
 func saturatedSeconds(digits string, afterMax time.Duration) time.Duration {
-	var seconds time.Duration
+	var seconds int64
 	for i := range len(digits) {
-		seconds = seconds*10 + time.Duration(digits[i]-'0')
-		if seconds > afterMax/time.Second {
+		seconds = seconds*10 + int64(digits[i]-'0')
+		if seconds > int64(afterMax/time.Second) {
 			return afterMax
 		}
 	}
-	return seconds * time.Second
+	return time.Duration(seconds) * time.Second
 }
 
 // parseDate reads an HTTP-date in any of its three forms.

@@ -19,33 +19,53 @@ const (
 	asctime = "Mon Jan _2 15:04:05 2006"
 )
 
-func TestParseRetryAfter(t *testing.T) {
-	const afterMax = 10 * time.Hour
-	const s = time.Second
-	date := func(form string, after time.Duration) string {
-		return received.Truncate(s).Add(after).Format(form)
+// A hintTest is one value of Retry-After with one of Date, read at received and with the
+// maximum hintMax.
+type hintTest struct {
+	name, value, date string
+	want              retry.Hint
+}
+
+const hintMax = 10 * time.Hour
+
+func (tt hintTest) run(t *testing.T) {
+	if got := retry.ParseRetryAfter(tt.value, tt.date, received, hintMax); got != tt.want {
+		t.Errorf("ParseRetryAfter(%q, %q) = %+v, want %+v", tt.value, tt.date, got, tt.want)
 	}
-	valid := func(after time.Duration) retry.Hint { return retry.Hint{After: after, Valid: true, Seen: true} }
-	absent, invalid := retry.Hint{}, retry.Hint{Seen: true}
-	tests := []struct {
-		name, value, date string
-		want              retry.Hint
-	}{
+}
+
+var (
+	absent  = retry.Hint{}
+	invalid = retry.Hint{Seen: true}
+)
+
+func valid(after time.Duration) retry.Hint {
+	return retry.Hint{After: after, Valid: true, Seen: true}
+}
+
+// dateAt writes the second of received, moved on by after.
+func dateAt(form string, after time.Duration) string {
+	return received.Truncate(time.Second).Add(after).Format(form)
+}
+
+func TestParseRetryAfterSeconds(t *testing.T) {
+	const s = time.Second
+	tests := []hintTest{
 		{"absent", "", "", absent},
 		{"only spaces", " \t ", "", absent},
 		{"zero", "0", "", valid(0)},
 		{"one", "1", "", valid(s)},
 		{"zeros in front", "0007", "", valid(7 * s)},
 		{"spaces around", " \t7 ", "", valid(7 * s)},
-		{"date header does not matter", "7", date(fixdate, -time.Hour), valid(7 * s)},
+		{"date header does not matter", "7", dateAt(fixdate, -time.Hour), valid(7 * s)},
 		{"just below the maximum", "35999", "", valid(35999 * s)},
-		{"maximum", "36000", "", valid(afterMax)},
-		{"above the maximum", "36001", "", valid(afterMax)},
-		{"MaxInt64", "9223372036854775807", "", valid(afterMax)},
-		{"2^64 + 1", "18446744073709551617", "", valid(afterMax)},
-		{"20 digits", "99999999999999999999", "", valid(afterMax)},
+		{"maximum", "36000", "", valid(hintMax)},
+		{"above the maximum", "36001", "", valid(hintMax)},
+		{"MaxInt64", "9223372036854775807", "", valid(hintMax)},
+		{"2^64 + 1", "18446744073709551617", "", valid(hintMax)},
+		{"20 digits", "99999999999999999999", "", valid(hintMax)},
 		{"21 digits of zero", "000000000000000000000", "", valid(0)},
-		{"wraps round to 1 in 64 bits of ns", "18446744074", "", valid(afterMax)},
+		{"wraps round to 1 in 64 bits of ns", "18446744074", "", valid(hintMax)},
 
 		{"negative", "-5", "", invalid},
 		{"minus zero", "-0", "", invalid},
@@ -61,25 +81,33 @@ func TestParseRetryAfter(t *testing.T) {
 		{"other space", "\u00a05", "", invalid},
 		{"new line", "5\n", "", invalid},
 		{"word", "soon", "", invalid},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, tt.run)
+	}
+}
 
-		{"fixdate", date(fixdate, 3*s), date(fixdate, 0), valid(3 * s)},
-		{"RFC 850", date(rfc850, 3*s), date(fixdate, 0), valid(3 * s)},
-		{"asctime", date(asctime, 3*s), date(fixdate, 0), valid(3 * s)},
-		{"spaces around a date", " " + date(asctime, 3*s) + "\t", " " + date(fixdate, 0) + " ", valid(3 * s)},
-		{"server's clock is an hour slow", date(fixdate, 3*s-time.Hour), date(fixdate, -time.Hour), valid(3 * s)},
-		{"server's Date in another form", date(fixdate, 3*s), date(asctime, 0), valid(3 * s)},
-		{"no Date", date(fixdate, 3*s), "", valid(2600 * ms)},
-		{"Date does not parse", date(fixdate, 3*s), "yesterday", valid(2600 * ms)},
-		{"same second", date(fixdate, 0), date(fixdate, 0), valid(0)},
-		{"date past", date(fixdate, -time.Hour), date(fixdate, 0), valid(0)},
-		{"date past, no Date", date(fixdate, 0), "", valid(0)},
+func TestParseRetryAfterDate(t *testing.T) {
+	const s = time.Second
+	tests := []hintTest{
+		{"fixdate", dateAt(fixdate, 3*s), dateAt(fixdate, 0), valid(3 * s)},
+		{"RFC 850", dateAt(rfc850, 3*s), dateAt(fixdate, 0), valid(3 * s)},
+		{"asctime", dateAt(asctime, 3*s), dateAt(fixdate, 0), valid(3 * s)},
+		{"spaces around a date", " " + dateAt(asctime, 3*s) + "\t", " " + dateAt(fixdate, 0) + " ", valid(3 * s)},
+		{"server's clock is an hour slow", dateAt(fixdate, 3*s-time.Hour), dateAt(fixdate, -time.Hour), valid(3 * s)},
+		{"server's Date in another form", dateAt(fixdate, 3*s), dateAt(asctime, 0), valid(3 * s)},
+		{"no Date", dateAt(fixdate, 3*s), "", valid(2600 * ms)},
+		{"Date does not parse", dateAt(fixdate, 3*s), "yesterday", valid(2600 * ms)},
+		{"same second", dateAt(fixdate, 0), dateAt(fixdate, 0), valid(0)},
+		{"date past", dateAt(fixdate, -time.Hour), dateAt(fixdate, 0), valid(0)},
+		{"date past, no Date", dateAt(fixdate, 0), "", valid(0)},
 		{"date long past", "Thu, 01 Jan 1970 00:00:00 GMT", "", valid(0)},
 		{"year 1", "Mon, 01 Jan 0001 00:00:00 GMT", "", valid(0)},
 		{"year 0", "Sat, 01 Jan 0000 00:00:00 GMT", "", valid(0)},
-		{"year 9999", "Fri, 31 Dec 9999 23:59:59 GMT", "", valid(afterMax)},
-		{"year 9999 from year 0", "Fri, 31 Dec 9999 23:59:59 GMT", "Sat, 01 Jan 0000 00:00:00 GMT", valid(afterMax)},
+		{"year 9999", "Fri, 31 Dec 9999 23:59:59 GMT", "", valid(hintMax)},
+		{"year 9999 from year 0", "Fri, 31 Dec 9999 23:59:59 GMT", "Sat, 01 Jan 0000 00:00:00 GMT", valid(hintMax)},
 		{"year 0 from year 9999", "Sat, 01 Jan 0000 00:00:00 GMT", "Fri, 31 Dec 9999 23:59:59 GMT", valid(0)},
-		{"wrong weekday", "Fri, 01 Mar 2026 12:00:03 GMT", date(fixdate, 0), valid(3 * s)},
+		{"wrong weekday", "Fri, 01 Mar 2026 12:00:03 GMT", dateAt(fixdate, 0), valid(3 * s)},
 		{"leap second", "Sat, 28 Feb 2026 23:59:60 GMT", "Sat, 28 Feb 2026 23:59:58 GMT", valid(2 * s)},
 		{"leap second, RFC 850", "Saturday, 28-Feb-26 23:59:60 GMT", "Sat, 28 Feb 2026 23:59:58 GMT", valid(2 * s)},
 		{"leap second, asctime", "Sat Feb 28 23:59:60 2026", "Sat Feb 28 23:59:60 2026", valid(0)},
@@ -90,14 +118,10 @@ func TestParseRetryAfter(t *testing.T) {
 		{"other zone, RFC 850", "Sunday, 01-Mar-26 13:00:03 EST", "", invalid},
 		{"offset", "Sun, 01 Mar 2026 13:00:03 +0100", "", invalid},
 		{"RFC 3339", "2026-03-01T12:00:03Z", "", invalid},
-		{"date with a tail", date(fixdate, 3*s) + " x", "", invalid},
+		{"date with a tail", dateAt(fixdate, 3*s) + " x", "", invalid},
 	}
 	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			if got := retry.ParseRetryAfter(tt.value, tt.date, received, afterMax); got != tt.want {
-				t.Errorf("ParseRetryAfter(%q, %q) = %+v, want %+v", tt.value, tt.date, got, tt.want)
-			}
-		})
+		t.Run(tt.name, tt.run)
 	}
 }
 

@@ -1,0 +1,15 @@
+package retry_test
+
+import (
+	"testing"
+	"unsafe"
+
+	"stormtest/load/retry"
+)
+
+// A fleet of millions keeps one Client each; growth should be a decision.
+func TestClientSize(t *testing.T) {
+	if got := unsafe.Sizeof(retry.Client{}); unsafe.Sizeof(uintptr(0)) == 8 && got != 64 {
+		t.Errorf("a Client takes %d bytes, want 64", got)
+	}
+}
