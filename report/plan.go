@@ -82,10 +82,15 @@ func (f planFields) outages() []outage {
 }
 
 // targetModel names the target in the words of the flags: "capacity 1000/s, workers 1, queue 0, ...".
+// What has no effect on it is left out.
 func (f planFields) targetModel() string {
+	idle := map[string]string{"transport": "tcp", "send-retry-after": "none"}
+	if f.text("model") != "token-bucket" {
+		idle["burst"] = f.text("burst")
+	}
 	var parts []string
-	for _, key := range []string{"url", "model", "capacity", "workers", "queue", "service", "abandoned", "send-retry-after", "outage"} {
-		if text := f.text(key); text != "" && text != "none" {
+	for _, key := range []string{"url", "transport", "model", "burst", "capacity", "workers", "queue", "service", "abandoned", "send-retry-after", "outage"} {
+		if text := f.text(key); text != "" && text != idle[key] {
 			parts = append(parts, strings.ReplaceAll(key, "-", " ")+string(nbsp)+text)
 		}
 	}

@@ -190,12 +190,12 @@ func displayCells(line string) int {
 	return n
 }
 
-// TestNoLineIsLonger: at every width up to 130 and at some beyond, in every mode, no line has more
+// TestNoLineIsLonger: at every width up to 45 and at some beyond, in every mode, no line has more
 // cells than the width, nothing but the asked characters is written, and colour adds only colour.
 func TestNoLineIsLonger(t *testing.T) {
 	for name, r := range results() {
 		for width := 1; width <= 500; width++ {
-			if (name == "long" || width > 60) && width%37 != 0 {
+			if (name == "long" || width > 45) && width%41 != 0 {
 				continue
 			}
 			plain := render(t, r, report.Options{Width: width})
@@ -231,6 +231,9 @@ func TestNoLineIsLonger(t *testing.T) {
 func TestNoFigureIsNaN(t *testing.T) {
 	bad := regexp.MustCompile(`NaN|\bInf|\+Inf`)
 	for name, r := range results() {
+		if name == "long" { // 72,000 buckets alike
+			continue
+		}
 		for _, f := range report.Formats() {
 			var b bytes.Buffer
 			if err := f.Write(&b, r, report.Options{}); err != nil {
@@ -377,6 +380,23 @@ func TestBestIsMarked(t *testing.T) {
 	}
 	if same := compared(t, good, good, good); strings.Contains(strings.Join([]string{same["waves"], same["attempts sent"]}, ""), "*") {
 		t.Errorf("all alike, yet one is best: %v", same)
+	}
+}
+
+// TestTargetSaysWhatMatters: fields without effect are left out, and a target without sockets is named.
+func TestTargetSaysWhatMatters(t *testing.T) {
+	for _, tt := range []struct{ name, plan, want string }{
+		{"slots", `{"capacity":"60/m","workers":4,"queue":9,"model":"slots","burst":1,"transport":"tcp","send-retry-after":"none","outage":[]}`,
+			"Target model slots, capacity 60/m, workers 4, queue 9 Made by"},
+		{"token bucket", `{"model":"token-bucket","burst":5,"transport":"memory","send-retry-after":"auto","outage":["1s..2s","3s..4s=slow:2"]}`,
+			"Target transport memory, model token-bucket, burst 5, send retry after auto, outage 1s..2s, 3s..4s=slow:2 Made by"},
+		{"in groups", `{"target":{"capacity":"5/s"}}`, "Target capacity 5/s Made by"},
+		{"none", `[]`, "══"},
+	} {
+		text := strings.Join(strings.Fields(render(t, resultOf(tt.plan), report.Options{})), " ")
+		if has := strings.Contains(text, tt.want); has != (tt.name != "none") || tt.name == "none" && strings.Contains(text, "Target") {
+			t.Errorf("%s: %q, want %q in it", tt.name, text, tt.want)
+		}
 	}
 }
 

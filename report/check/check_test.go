@@ -96,6 +96,24 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
+// TestString: a gate has one short form, whichever way it was written.
+func TestString(t *testing.T) {
+	for text, want := range map[string]string{
+		" full : p99 <= 1500ms": "full:latency_p99<=1.5s", "periodicity>-0": "periodicity>0", "attempts_sent==1e3": "attempts_sent==1000", "sync_index!=.5": "",
+	} {
+		g, err := check.Parse(text)
+		if want == "" {
+			if err == nil {
+				t.Errorf("Parse(%q) = %v, want an error", text, g)
+			}
+			continue
+		}
+		if err != nil || g.String() != want {
+			t.Errorf("Parse(%q) is %v, %v, want %s", text, g, err, want)
+		}
+	}
+}
+
 func TestParseAllFindsEveryFault(t *testing.T) {
 	gates, err := check.ParseAll([]string{"no_such_metric<1", "p99<1", "waves<3", "success_rate>=90%"})
 	if len(gates) != 1 || gates[0].Metric != "waves" {
@@ -191,6 +209,11 @@ func TestEvaluateSeveralRuns(t *testing.T) {
 // TestNothingMeasured: a run that started nothing gives no gate a figure to pass on, save the
 // gate that asks whether anything started; NaN and infinity are no figures either.
 func TestNothingMeasured(t *testing.T) {
+	calm := closedPort("full")
+	calm.Convoy.Waves = ptr(int64(0))
+	if m, _ := check.Lookup("waves"); m.Value(&calm) != nil {
+		t.Error("no waves where nothing arrived, want no data")
+	}
 	hostile := closedPort("full")
 	hostile.Amplification, hostile.Latency.Mean = ptr(math.NaN()), ptr(math.Inf(-1))
 	for _, m := range check.Metrics() {

@@ -14,7 +14,7 @@ func unknownMetric(name string) string {
 	}
 	near := nearest(name, 3)
 	if len(near) == 0 {
-		return fmt.Sprintf("unknown metric %q; stormtest help metrics lists them", name)
+		return fmt.Sprintf("unknown metric %q; want one such as success_share, convoy_index or latency_p99", name)
 	}
 	return fmt.Sprintf("unknown metric %q; did you mean %s?", name, strings.Join(near, " or "))
 }
