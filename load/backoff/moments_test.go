@@ -24,6 +24,8 @@ func mode(m backoff.CapMode) func(*backoff.Params) {
 	return func(p *backoff.Params) { p.CapMode = m }
 }
 
+func noCap(p *backoff.Params) { p.Cap = math.MaxInt64 }
+
 func spread(s float64) func(*backoff.Params) {
 	return func(p *backoff.Params) { p.SpreadShare = s }
 }
@@ -72,6 +74,8 @@ func momentTests() []moment {
 		{name: "exponent", k: 1, mean: exponentMean(1), sd: exponentSD(1), lo: 100, hi: 200},
 		{name: "exponent", k: 4, mean: exponentMean(4), sd: exponentSD(4), lo: 100, hi: 1600},
 		{name: "exponent", k: 6, mean: exponentMean(6), sd: exponentSD(6), lo: 100, hi: 6400},
+		{name: "exponent", k: 12, change: noCap, mean: exponentMean(12), sd: exponentSD(12), lo: 100, hi: 409_600},
+		{name: "exponent-noisy", k: 12, change: noCap, mean: 409_600 * noisyMean, sd: 409_600 * noisySD, lo: 204_800, hi: 819_200},
 		{name: "exponent-noisy", k: 5, mean: 3200 * noisyMean, sd: 3200 * noisySD, lo: 1600, hi: 6400},
 		{name: "exponent-noisy", k: 9, mean: 20_000, lo: 20_000},
 		{name: "constant", k: 7, mean: 100, lo: 100},

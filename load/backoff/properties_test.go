@@ -234,6 +234,17 @@ func TestFirstCeiling(t *testing.T) {
 	}
 }
 
+// The last Fibonacci number that fits into a time.Duration is F(92).
+func TestLastFibonacci(t *testing.T) {
+	e, _ := backoff.Lookup("fibonacci")
+	p := backoff.Params{Base: 1, Cap: math.MaxInt64, Multiplier: 2}
+	for k, want := range map[int]time.Duration{90: 4_660_046_610_375_530_309, 91: 7_540_113_804_746_346_429, 92: forever} {
+		if got := e.Ceiling(p, k); got != want {
+			t.Errorf("Ceiling(%d) = %d ns, want %d", k, got, want)
+		}
+	}
+}
+
 // "The sixteenth attempt waits an hour": 100 ms * 2^15, the 0-based retry 15, is 54.6 min.
 func TestSixteenthRetry(t *testing.T) {
 	p := backoff.Params{Base: 100 * ms, Cap: 24 * time.Hour, Multiplier: 2}
