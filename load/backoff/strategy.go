@@ -27,9 +27,9 @@
 // The two published decorrelated formulas differ (29 % of one's delays sit exactly on the
 // cap, none of the other's): Decorrelated is either, by cap mode. A fixed cap does not make
 // a spread fleet meet again, it freezes whatever spread there is and repeats it every cap:
-// Entry.Period and Entry.PeriodFrom say where to look. Exponent jitter inverts the order
-// of delays no more often than full jitter does (a wait at k = 2 beats one at k = 4 in
-// 12.5 % of full jitter's pairs); its faults are others, see Exponent. A whole-millisecond
+// Entry.Period and Entry.PeriodFrom say where to look. Exponent jitter is blamed for delays
+// out of order (a wait at k = 2 beats one at k = 4 in 25 % of the pairs), but full jitter
+// has them too (12.5 %); its real faults are others, see Exponent. A whole-millisecond
 // conversion in published Go code makes means 0.5 ms low; it is not copied.
 //
 // The package knows no clock and no random source but the one it is handed.
