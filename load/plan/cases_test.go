@@ -105,7 +105,7 @@ var fieldCases = []fieldCase{
 	{name: "retry-non-idempotent", deflt: "false", good: [][]string{{"true"}, {"false"}}, bad: []string{"", "1"}},
 	{name: "idempotency-key", deflt: "true", good: [][]string{{"true"}, {"false"}}, bad: []string{"", "0"}},
 
-	{name: "capacity", deflt: "1000/s", good: [][]string{{"0"}, {"0/s", "0"}, {"0.5/s"}, {"60/m", "1/s"}, {"10/ms", "10000/s"}, {"1/h"}, {"1000000000/s"}, {"7/h"}, {"100/m"}, {"123456.789/s"}},
+	{name: "capacity", deflt: "1000/s", good: [][]string{{"0"}, {"0/s", "0"}, {"0.5/s"}, {"60/m", "1/s"}, {"10/ms", "10000/s"}, {"1/h"}, {"1000000000/s"}, {"7/h"}, {"63/h", "0.0175/s"}, {"59/h"}, {"31/m"}, {"0.5166666666666668/s"}, {"100/m"}, {"123456.789/s"}, {"1.23456789012345678/s", "1.2345678901234567/s"}},
 		bad: append([]string{"1000000001/s", "unlimited"}, badRates...)},
 	{name: "workers", deflt: "1", good: [][]string{{"1"}, {"1000000"}}, bad: []string{"", "0", "1000001"}},
 	{name: "queue", deflt: "0", good: [][]string{{"0"}, {"10000000"}}, bad: []string{"", "10000001", "unlimited"}},
@@ -121,7 +121,7 @@ var fieldCases = []fieldCase{
 
 	{name: "bucket", deflt: "100ms", good: [][]string{{"1ms"}, {"10s"}, {"1.5ms", "1500us"}}, bad: append([]string{"0s", "999us", "10001ms"}, badDurations...)},
 
-	{name: "gate", deflt: "none", good: [][]string{{"none"}, {"amplification < 3"}, {`p99 <= "1s" & more: #`}, {"{a: b}"}, {"[x]"}, {"- a"}, {"success_share>=99.9%"}, {"latency µs"}, {"null"}},
+	{name: "gate", deflt: "none", good: [][]string{{"none"}, {"amplification < 3"}, {`p99 <= "1s" & more: #`}, {"{a: b}"}, {"[x]"}, {"- a"}, {"success_share>=99.9%"}, {"latency µs"}, {"null"}, {"x:"}, {"-"}},
 		bad: []string{"", " a", "a ", "a\nb", "a\tb", "a\x00b", "a\xffb", strings.Repeat("a", 201)}},
 }
 

@@ -104,6 +104,7 @@ func TestOperationsTotal(t *testing.T) {
 		{"the one just before it does", 0, 0.1, 30*time.Second + 1, 4},
 		{"a third", 0, 1.0 / 3, 9 * time.Second, 3},
 		{"a decimal that binary has not", 0, 0.7, 10 * time.Second, 7},
+		{"another", 0, 16.6, 15 * time.Second, 249},
 		{"per minute", 0, 100.0 / 60, time.Minute, 100},
 		{"many", 0, 1e7, 100 * time.Second, 1e9},
 	}

@@ -92,7 +92,6 @@ func parseYAML(name string, file []byte) (body ast.Node, err error) {
 		return nil, fmt.Errorf("%s: has %d bytes, want at most %d", name, len(file), fileMost)
 	}
 	file = bytes.TrimPrefix(file, []byte("\ufeff")) // byte order mark
-	file = bytes.ReplaceAll(file, []byte("\r\n"), []byte("\n"))
 	tokens := lexer.Tokenize(string(file))
 	if err := checkDepth(name, tokens); err != nil {
 		return nil, err

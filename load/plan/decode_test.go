@@ -79,6 +79,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"deep braces", strings.Repeat("{a: ", 8000), "f.yaml:1: nested too deep, want lines of field: value"},
 		{"deep dashes", "gate:\n" + strings.Repeat("- ", 10000), "f.yaml:2: nested too deep, want lines of field: value"},
 		{"big", strings.Repeat("#", 32<<10+1), "f.yaml: has 32769 bytes, want at most 32768"},
+		{"no fault in consequence of one", "cap: 50ms\nbase: [10ms]", "f.yaml:2: base: want one value, not a list"},
 		{"fields that do not go together", "cap: 1s\nbase: 2s", "f.yaml:1: cap: \"1s\": want at least base, which is 2s"},
 	}
 	for _, test := range tests {

@@ -126,6 +126,9 @@ func TestSetOfLists(t *testing.T) {
 	if err := outage.Set(&p, "none", "5s..6s"); err == nil {
 		t.Error("outage.Set(none and another) = nil, want an error")
 	}
+	if gate := field(t, "gate"); gate.Set(&p, "a < 1", "none") == nil || p.Gates != nil {
+		t.Errorf("gate.Set(one and none) leaves %q, want an error", p.Gates)
+	}
 	if err := outage.Set(&p); err != nil || p.Outages != nil {
 		t.Errorf("outage.Set() = %v with %v, want no outage", err, p.Outages)
 	}
@@ -137,6 +140,40 @@ func TestSetOfLists(t *testing.T) {
 	}
 	if err := clients.Set(&p, "1", "2"); err == nil {
 		t.Error("clients.Set(1, 2) = nil, want an error")
+	}
+}
+
+// TestSuggestions checks what a misspelling is taken for, at the edge of being one.
+func TestSuggestions(t *testing.T) {
+	tests := []struct{ name, field, text, want string }{
+		{"replaced", "service", "exq", "exp"},
+		{"swapped", "service", "epx", "exp"},
+		{"too far", "service", "eqq", ""},
+		{"one letter", "service", "e", ""},
+		{"beginning", "service", "fix", "fixed"},
+		{"more behind", "service", "exponential", "exp"},
+		{"case and underscore", "model", "Token_Bucket", "token-bucket"},
+		{"the nearest", "strategy", "exponent-nosy", "exponent-noisy"},
+		{"too long to compare", "service", strings.Repeat("fixed", 9), ""},
+	}
+	for _, test := range tests {
+		p := plan.Default()
+		_, got, _ := strings.Cut(fmt.Sprint(field(t, test.field).Set(&p, test.text)), "did you mean ")
+		if got = strings.TrimSuffix(got, "?"); got != test.want {
+			t.Errorf("%s: %s %q is taken for %q, want %q", test.name, test.field, test.text, got, test.want)
+		}
+	}
+}
+
+// TestLongTexts checks that a message stays short whatever it quotes.
+func TestLongTexts(t *testing.T) {
+	p := plan.Default()
+	const want = 200
+	if err := field(t, "clients").Set(&p, strings.Repeat("9", 10000)); err == nil || len(err.Error()) > want {
+		t.Errorf("a text of 10000 digits gives %v, want a message of at most %d bytes", err, want)
+	}
+	if _, err := plan.Decode("f.yaml", []byte(strings.Repeat("k", 10000)+": 1")); err == nil || len(err.Error()) > want {
+		t.Errorf("a key of 10000 letters gives %v, want a message of at most %d bytes", err, want)
 	}
 }
 

@@ -167,6 +167,7 @@ func TestSceptic(t *testing.T) {
 	}{
 		{"no retries by a negative number", []plan.Setting{{"max-retries", "-1"}}, `--max-retries: "-1": want 0..1000000 or unlimited`},
 		{"no unit", []plan.Setting{{"base", "10"}}, `--base: "10": want a duration with a unit, such as 10s or 10ms`},
+		{"two points", []plan.Setting{{"base", "1.2.3"}}, `--base: "1.2.3": want a duration such as 1.5s or 100ms`},
 		{"cap below base", []plan.Setting{{"cap", "1s"}, {"base", "2s"}}, `--cap: "1s": want at least base, which is 2s`},
 		{"base above the default cap", []plan.Setting{{"base", "30s"}}, `cap (default): "20s": want at least base, which is 30s`},
 		{"a dead target", []plan.Setting{{"capacity", "0"}}, ""},

@@ -135,22 +135,24 @@ func parseRate(text string) (perSecond float64, want string) {
 }
 
 // formatRate writes a text that parseRate reads back as v: per second, unless that is long
-// and another unit is shorter, as for 1/m.
+// and another unit is short, as for 1/m.
 func formatRate(v float64) string {
 	if v == 0 {
 		return "0"
 	}
-	best := formatNumber(v) + "/s"
-	if len(best) <= len("10000.5/s") {
-		return best
+	const short = len("10000.5/s")
+	perSecond := formatNumber(v) + "/s"
+	if len(perSecond) <= short {
+		return perSecond
 	}
 	for _, u := range rateUnits[1:3] {
-		text := formatNumber(u.of(v)) + "/" + u.name
-		if back, want := parseRate(text); want == "" && back == v && len(text) < len(best) {
-			best = text
+		// 15 digits: 31/m is 0.516... per second, 60 times which is not quite 31.
+		text := strconv.FormatFloat(u.of(v), 'g', 15, 64) + "/" + u.name
+		if back, want := parseRate(text); want == "" && back == v && len(text) <= short {
+			return text
 		}
 	}
-	return best
+	return perSecond
 }
 
 // parseShare reads a percentage, such as 20% or 12.5%, as a part of a whole.
