@@ -79,7 +79,7 @@ func TestConvoyIndexWithoutValue(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, ok := c.pairs.ConvoyIndex(c.window)
-			if ok != c.ok || math.Abs(got-c.want) > 1e-4 {
+			if ok != c.ok || !(math.Abs(got-c.want) <= 1e-4) {
 				t.Errorf("%+v.ConvoyIndex(%v) = %.5f, %t, want %.5f, %t", c.pairs, c.window, got, ok, c.want, c.ok)
 			}
 		})

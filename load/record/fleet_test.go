@@ -156,7 +156,7 @@ func TestConvoyIndexOfFleets(t *testing.T) {
 		shared := seeded(9)
 		for at, k := time.Duration(0), 0; ; k++ {
 			d := ms(full(shared, k, 0))
-			rec.Delay(uint32(client), Delay{Retry: k, Planned: d, Draw: d})
+			rec.Delay(uint32(client), Delay{Retry: k, Planned: d + ms(float64(client)), Draw: d})
 			if at += d; at >= 10*time.Second {
 				break
 			}

@@ -30,7 +30,7 @@ func TestAutocorrelation(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got, ok := Autocorrelation(c.counts, c.lag)
-			if ok != c.ok || math.Abs(got-c.want) > 1e-12 {
+			if ok != c.ok || !(math.Abs(got-c.want) <= 1e-12) {
 				t.Errorf("Autocorrelation(%v, %d) = %v, %t, want %v, %t", c.counts, c.lag, got, ok, c.want, c.ok)
 			}
 		})
@@ -81,6 +81,10 @@ func TestPeriodic(t *testing.T) {
 		{"frozen while a fifth of the fleet is served each lag", pattern(4*lag, func(i int) float64 {
 			return 100 * float64(frozen[i%lag]) * math.Pow(0.8, float64(i/lag))
 		}), true, true},
+		{"frozen while half the fleet is served each lag", pattern(4*lag, func(i int) float64 {
+			return 100 * float64(frozen[i%lag]) * math.Pow(0.5, float64(i/lag))
+		}), false, true},
+		{"a steady rate of 7.5, in whole arrivals", pattern(3*lag, func(i int) float64 { return float64(7 + i%2) }), false, true},
 		{"too short", pattern(3*lag-1, func(i int) float64 { return float64(frozen[i%lag]) }), false, false},
 		{"quiet", make([]int64, 3*lag), false, false},
 		{"constant", pattern(3*lag, func(int) float64 { return 100 }), false, false},

@@ -92,7 +92,8 @@ func (g *goodput) recovery(from, to, end time.Duration) Recovery {
 	return r
 }
 
-// metastable says whether goodput stayed away for as long as it takes to say so.
+// metastable says whether goodput stayed away for as long as it takes to say so: never in a closed loop, which has no
+// GoodputBefore.
 func (r Recovery) metastable(watch time.Duration) bool {
 	return r.GoodputBefore != nil && r.RecoveredAt == nil && r.Watched >= watch
 }

@@ -104,7 +104,7 @@ func TestRSIAgreesWithDefinition(t *testing.T) {
 			want = shifted
 		}
 		got, ok := RSIExact(times, from, from+time.Duration(n)*width, width)
-		if ok != (okOwn || okShifted) || ok && math.Abs(got-want) > 1e-9 {
+		if ok != (okOwn || okShifted) || ok && !(math.Abs(got-want) <= 1e-9) {
 			rt.Fatalf("RSIExact = %v, %t; own grid %v, %t; shifted %v, %t", got, ok, own, okOwn, shifted, okShifted)
 		}
 	})

@@ -177,7 +177,7 @@ func flags(run *Run, s *site, c Config, end time.Duration) []string {
 	if sharedSeed(c.FirstDelayJittered, run.DelayShares.FirstMode) {
 		flags = append(flags, FlagSharedSeed)
 	}
-	if c.OpenLoop && run.Recovery.metastable(c.RecoveryWatch) {
+	if run.Recovery.metastable(c.RecoveryWatch) {
 		flags = append(flags, FlagMetastable)
 	}
 	return flags

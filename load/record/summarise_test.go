@@ -115,7 +115,7 @@ func smallRun() (*Recorder, End) {
 	r.Sent(2, Sent{Attempt: 1, Due: ms(52), At: ms(52)})
 	r.Lost(2, 0)
 	r.Outcome(2, Sample{Key: KindKey(0), Latency: ms(500)})
-	r.Delay(2, Delay{Retry: 1, Planned: ms(60), Draw: ms(60)})
+	r.Delay(2, Delay{Retry: 1, Planned: ms(40), Draw: ms(40)})
 	// Its third is on its way when the run ends.
 	r.Sent(2, Sent{Attempt: 2, Due: ms(1999), At: ms(1999)})
 	r.Arrival(Arrival{At: ms(2050), Attempt: 2, Rejected: true})
@@ -201,6 +201,19 @@ func TestSummariseBuckets(t *testing.T) {
 	same(t, "peak over mean", c.PeakOverMean, ptr(3*21.0/5))
 	if !c.Insufficient || c.ConvoyIndex != nil || c.WindowPeakOverCapacity != nil || c.Verdict != VerdictClear {
 		t.Errorf("convoy without a window = %+v", c)
+	}
+}
+
+func TestByAttempt(t *testing.T) {
+	r := New(Config{Shards: 1})
+	for attempt := range 12 {
+		for range attempt + 1 {
+			r.Arrival(Arrival{Attempt: attempt})
+		}
+	}
+	b := r.Summarise(End{At: time.Second}).Buckets[0]
+	if want := []int64{1, 2, 3, 4, 5, 6, 7, 8, 9 + 10 + 11 + 12}; !slices.Equal(b.ByAttempt, want) {
+		t.Errorf("by attempt = %v, want %v", b.ByAttempt, want)
 	}
 }
 
@@ -299,6 +312,9 @@ func TestVerdictOfTheWindow(t *testing.T) {
 func TestPostOutageIndex(t *testing.T) {
 	const second = time.Second
 	r := New(Config{OutageFrom: second, OutageTo: 3 * second, Duration: 10 * second, Shards: 1})
+	for i := range 200 { // retries of the outage itself do not count
+		r.Arrival(Arrival{At: second + time.Duration(i)*ms(10), Attempt: 1})
+	}
 	for i := range 99 {
 		r.Arrival(Arrival{At: 4*second + time.Duration(i), Attempt: 1})
 	}

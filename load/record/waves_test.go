@@ -49,7 +49,7 @@ func TestHalfLife(t *testing.T) {
 				// Slope of -(0,0,1,1,2,2) on 0..5: Σ(i-2.5)(y-ȳ)/Σ(i-2.5)² = -8/17.5.
 				c.want = 17.5 / 8
 			}
-			if ok != c.ok || math.Abs(got-c.want) > 1e-9 {
+			if ok != c.ok || !(math.Abs(got-c.want) <= 1e-9) {
 				t.Errorf("HalfLife(%v) = %v, %t, want %v, %t", c.peaks, got, ok, c.want, c.ok)
 			}
 		})
