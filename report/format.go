@@ -46,7 +46,7 @@ func Lookup(name string) (Format, bool) {
 
 var formats = []Format{
 	{"terminal", "", "the report for people: verdicts, charts, figures", Terminal},
-	{"json", "json", "the whole result, which the report and compare commands read again", plain(JSON)},
+	{"json", "json", "the whole result, which the report command reads again", plain(JSON)},
 	{"csv", "csv", "one row for each bucket of each strategy", plain(CSV)},
 }
 

@@ -57,6 +57,10 @@ func TestTallyExtremes(t *testing.T) {
 		t.Errorf("distribution of the largest numbers = %+v", got)
 	}
 	near(t, "mean of the largest numbers", *got.Mean/math.MaxInt64, 1, 1e-15)
+	other := newTally(tallyHighest)
+	other.merge(&h)
+	other.merge(&h)
+	near(t, "mean after a merge", *other.mean()/math.MaxInt64, 1, 1e-15)
 }
 
 // Count, min, max and mean are exact; percentiles are within 3 digits above the value of rank q·n, rounded to a whole

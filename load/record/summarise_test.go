@@ -218,7 +218,7 @@ func TestByAttempt(t *testing.T) {
 }
 
 func TestCompletion(t *testing.T) {
-	r := New(Config{})
+	r := New(Config{Shards: 1})
 	for client, at := range []float64{30, 70, 50} {
 		r.OperationStarted(uint32(client))
 		r.OperationEnded(uint32(client), Operation{At: ms(at), Succeeded: true, Attempts: 1})

@@ -293,25 +293,24 @@ func TestExponentialService(t *testing.T) {
 	}
 }
 
-// TestBucketRate: over a long time a bucket that is always asked serves Burst at once and
-// then exactly PerSecond, also at a rate without a whole number of nanoseconds.
+// TestBucketRate: a bucket that is always asked serves Burst at once and then exactly
+// PerSecond, also at a rate without a whole number of nanoseconds: token number n, counted
+// from 1, comes n/PerSecond after the beginning.
 func TestBucketRate(t *testing.T) {
-	s := station.New(station.Config{Model: station.TokenBucket, PerSecond: 3, Burst: 5}, nil)
-	accepted := 0
-	// Asked every 1/9 s and a bit, at most 1 ns after the exact third.
-	for i := range int64(900_000) {
-		if now := wholeNanos(i*1e9, 9); s.Arrive(now, 0).Kind == station.Accepted {
-			accepted++
+	for _, halves := range []int64{3, 6} {
+		s := station.New(station.Config{Model: station.TokenBucket, PerSecond: float64(halves) / 2, Burst: 5}, nil)
+		for range 5 {
+			s.Arrive(0, 0)
 		}
-		s.Finish(0)
-	}
-	for range 5 {
-		if s.Arrive(100_000*time.Second, 0).Kind == station.Accepted {
-			accepted++
+		for n := range int64(300_000) {
+			at := wholeNanos((n+1)*2e9, halves)
+			if early := s.Arrive(at-1, 0); early.Kind != station.Rejected {
+				t.Fatalf("%d halves a second: token %d came at %d ns, want %d", halves, n+1, at-1, at)
+			}
+			if late := s.Arrive(at, 0); late.Kind != station.Accepted {
+				t.Fatalf("%d halves a second: token %d had not come at %d ns", halves, n+1, at)
+			}
+			finished(s, at)
 		}
-	}
-	// [0, 100000 s] at 3 a second and 5 at the beginning; the last comes at its very end.
-	if want := 300_000 + 5; accepted != want {
-		t.Errorf("accepted = %d, want %d", accepted, want)
 	}
 }

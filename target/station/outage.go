@@ -137,7 +137,7 @@ func parseMode(text string) (Mode, float64, error) {
 }
 
 // parseSteps reads a decimal number, digits with at most one point, as a count of
-// 10^-decimals. It refuses a sign, an exponent, more decimals and 2^53 steps or more.
+// 10^-decimals. It refuses a sign, an exponent, more decimals and 2^64 steps or more.
 func parseSteps(text string, decimals int) (uint64, bool) {
 	whole, part, hasPoint := strings.Cut(text, ".")
 	if whole == "" || hasPoint && part == "" || len(part) > decimals {
@@ -150,7 +150,7 @@ func parseSteps(text string, decimals int) (uint64, bool) {
 		}
 	}
 	steps, err := strconv.ParseUint(digits, 10, 64)
-	return steps, err == nil && steps < 1<<53
+	return steps, err == nil
 }
 
 // formatSteps is the reverse of parseSteps, without trailing zeros.

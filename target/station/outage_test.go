@@ -165,6 +165,7 @@ func TestValidate(t *testing.T) {
 		{"touching", outages("4s..5s", "2s..4s=hang", "5s..6s=slow:2"), nil},
 		{"overlapping", outages("4s..5s", "2s..4001ms=hang"), []string{`"4s..5s=status" overlaps "2s..4.001s=hang"`}},
 		{"one inside, one later inside", outages("0s..10s=slow:2", "1s..2s", "3s..4s"), []string{`"1s..2s=status" overlaps "0s..10s=slow:2"`, `"3s..4s=status" overlaps "0s..10s=slow:2"`}},
+		{"backwards", station.Config{Outages: []station.Outage{{From: 4, To: 2}, {From: 1, To: 9}}}, []string{"to = 2ns, want later than from = 4ns"}},
 		{"equal", outages("1s..2s", "1s..2s"), []string{"overlaps"}},
 		{"factors", station.Config{Outages: []station.Outage{
 			{From: 0, To: 1, Mode: station.ModeSlow, Factor: nan}, {From: 1, To: 2, Mode: station.ModeSlow, Factor: 0.5},

@@ -181,6 +181,7 @@ var rates = []struct {
 }{
 	{1000, big.NewRat(1000, 1)},
 	{3, big.NewRat(3, 1)},
+	{1.5, big.NewRat(3, 2)},
 	{0.5, big.NewRat(1, 2)},
 	{100.0 / 60, big.NewRat(5, 3)},
 	{333.3, big.NewRat(3333, 10)},

@@ -22,7 +22,8 @@ func (s *Station) turnAway(o Outage) Admission {
 	}
 }
 
-// hint returns the Retry-After of a refusal whose cause is gone at until().
+// hint returns the Retry-After of a refusal whose cause is gone at until(), which is later
+// than now.
 func (s *Station) hint(until func() time.Duration) time.Duration {
 	switch s.config.RetryAfter.Mode {
 	case RetryAfterFixed:
@@ -32,7 +33,7 @@ func (s *Station) hint(until func() time.Duration) time.Duration {
 		if at == never {
 			return 0
 		}
-		return max(time.Second, wholeSeconds(at-s.now))
+		return wholeSeconds(at - s.now)
 	default:
 		return 0
 	}

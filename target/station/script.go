@@ -79,14 +79,13 @@ func (g *span) workAt(now time.Duration) work {
 }
 
 func (g *span) momentOf(v work) time.Duration {
-	if !g.begin.less(v) {
-		return g.from
-	}
 	if g.num == 0 {
 		return g.from // v is within grain of where the clock stands
 	}
 	// (ns + frac/2^64) * den / num by long division. The quotient fits: it is a length
-	// of time inside this span, or beyond its end by what grain takes at this speed.
+	// of time inside this span, or beyond its end by what grain takes at this speed. A v
+	// before the span, from a job that ended in the nanosecond in which it begins, is at
+	// its beginning.
 	v = v.sub(g.begin)
 	hi, mid := bits.Mul64(v.ns, g.den)
 	carry, lo := bits.Mul64(v.frac, g.den)

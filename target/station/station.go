@@ -228,7 +228,6 @@ func (s *Station) Queued() int { return s.waiting.length }
 // complete ends the next job to finish and starts the one behind it.
 func (s *Station) complete() {
 	e := s.serving.remove(&s.table, 0)
-	s.script.seek(e.at)
 	j := &s.table.jobs[e.slot]
 	s.done.push(Done{
 		Job: s.table.id(e.slot), Tag: j.tag,
@@ -257,10 +256,8 @@ func (s *Station) start(slot int32, begin work, at time.Duration) {
 	s.serving.push(&s.table, entry{
 		finish: finish,
 		order:  s.table.started,
-		// A job never ends before it starts; at is rounded up, so its end, a fraction of
-		// a nanosecond later, may lie in the same one.
-		at:   max(at, s.script.momentOf(finish)),
-		slot: slot,
+		at:     s.script.momentOf(finish),
+		slot:   slot,
 	})
 }
 

@@ -1,6 +1,7 @@
 package station_test
 
 import (
+	"cmp"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -434,23 +435,111 @@ func TestNewPanics(t *testing.T) {
 // would end beyond it never ends.
 func TestFarMoments(t *testing.T) {
 	const end = time.Duration(1<<63 - 1)
-	for _, c := range []station.Config{
-		{PerSecond: 1, Queue: 2},
-		{PerSecond: 1, Queue: 2, Outages: []station.Outage{{From: 1, To: end, Mode: station.ModeCapacity}}},
-		{PerSecond: 1, Queue: 2, Outages: []station.Outage{{From: end - 1, To: end, Mode: station.ModeSlow, Factor: 1e6}}},
-		{PerSecond: 1, Model: station.TokenBucket},
-		{PerSecond: 1.0 / (365 * 24 * 3600), Workers: 1, Queue: 10_000_000, RetryAfter: station.RetryAfterRule{Mode: station.RetryAfterAuto}},
+	auto := station.RetryAfterRule{Mode: station.RetryAfterAuto}
+	for _, test := range []struct {
+		name   string
+		config station.Config
+		ends   bool
+	}{
+		{"1/s", station.Config{PerSecond: 1, Queue: 2, RetryAfter: auto}, false},
+		{"1/ns", station.Config{PerSecond: 1e9, Queue: 2}, false},
+		{"a stop until the end", station.Config{PerSecond: 1, Outages: []station.Outage{{From: 1, To: end, Mode: station.ModeCapacity}}}, false},
+		{"slow at the end", station.Config{PerSecond: 1, Outages: []station.Outage{{From: end - 1, To: end, Mode: station.ModeSlow, Factor: 1e6}}}, false},
+		{"token bucket", station.Config{PerSecond: 1, Model: station.TokenBucket}, true},
+		{"a year of service for each", station.Config{PerSecond: 1.0 / (365 * 24 * 3600), Queue: 10_000, RetryAfter: auto}, false},
 	} {
-		s := station.New(c, nil)
-		for range 5 {
-			s.Arrive(end-1, 0)
+		t.Run(test.name, func(t *testing.T) {
+			s := station.New(test.config, nil)
+			for range 20_000 {
+				if a := s.Arrive(end-1, 0); a.RetryAfter != 0 {
+					t.Fatalf("Arrive(end-1) = %+v, want no hint, for that moment never comes", a)
+				}
+			}
+			if at, ok := s.Next(); ok != test.ends || ok && at != end-1 {
+				t.Errorf("Next() = %v, %v, want an end: %v", at, ok, test.ends)
+			}
+			finished(s, end)
+			s.Arrive(end, 0)
+			finished(s, end)
+		})
+	}
+}
+
+// zeros is a source of chance that draws 0, and with it service times of 0.
+type zeros struct{}
+
+func (zeros) Uint64() uint64 { return 0 }
+
+// TestNoServiceTakesNoTime: a service time that is drawn as 0 still ends after its start,
+// and after the stop in which it starts.
+func TestNoServiceTakesNoTime(t *testing.T) {
+	s := station.New(station.Config{
+		PerSecond: 1, Queue: 1, ServiceExp: true, Outages: []station.Outage{outage(t, "2s..3s=capacity:0%")},
+	}, rand.New(zeros{}))
+	for _, step := range []struct{ arrive, end time.Duration }{
+		{time.Second, time.Second + 1},
+		{2*time.Second - 1, 2 * time.Second},
+		{2500 * ms, 3*time.Second + 1},
+	} {
+		s.Arrive(step.arrive, 0)
+		if at, ok := s.Next(); at != step.end || !ok {
+			t.Errorf("Next() after Arrive(%v) = %v, %v, want %v", step.arrive, at, ok, step.end)
 		}
-		if at, ok := s.Next(); ok && at < end-1 {
-			t.Errorf("Next() with %+v = %v, want never or the end", c, at)
+		finished(s, step.end)
+	}
+}
+
+// TestEndAtAStop: three jobs at 1.5/s end at exactly 2 s, where their services, rounded to
+// 2^-64 ns each, have added up to more; a stop that begins there must not hold the third.
+func TestEndAtAStop(t *testing.T) {
+	s := station.New(station.Config{PerSecond: 1.5, Queue: 2, Outages: []station.Outage{outage(t, "2s..5s=capacity:0%")}}, nil)
+	for tag := range uint64(3) {
+		s.Arrive(0, tag)
+	}
+	if got := ends(finished(s, time.Hour)); got[2] != 2*time.Second {
+		t.Errorf("the third ended at %v, want 2s", got[2])
+	}
+}
+
+// TestTiesEndInOrderOfStart: eight jobs that start and end together.
+func TestTiesEndInOrderOfStart(t *testing.T) {
+	s := station.New(station.Config{PerSecond: 8, Workers: 8}, nil)
+	for tag := range uint64(8) {
+		s.Arrive(0, tag)
+	}
+	for i, d := range finished(s, time.Second) {
+		if d.Tag != uint64(i) {
+			t.Errorf("end %d is of job %d", i, d.Tag)
 		}
-		finished(s, end)
-		s.Arrive(end, 0)
-		finished(s, end)
+	}
+}
+
+// TestCancelAmongMany takes two thirds of 3000 jobs out of their slots in random order: the
+// others end at the moments they would have ended at, in order.
+func TestCancelAmongMany(t *testing.T) {
+	const n = 3000
+	run := func(cancel int) []station.Done {
+		s := station.New(station.Config{PerSecond: n, Workers: n, ServiceExp: true, CancelAbandoned: true}, rand.New(rand.NewPCG(8, 8)))
+		jobs := make([]station.JobID, n)
+		for tag := range jobs {
+			jobs[tag] = s.Arrive(0, uint64(tag)).Job
+		}
+		for _, tag := range rand.New(rand.NewPCG(9, 9)).Perm(n)[:cancel] {
+			if !s.Cancel(0, jobs[tag]) {
+				t.Fatalf("Cancel(0, job %d) = false", tag)
+			}
+		}
+		return finished(s, time.Hour)
+	}
+	all, rest := run(0), run(n*2/3)
+	if len(rest) != n/3 || !slices.IsSortedFunc(rest, func(a, b station.Done) int { return cmp.Compare(a.At, b.At) }) {
+		t.Fatalf("%d jobs ended, sorted or not, want %d in order", len(rest), n/3)
+	}
+	want := ends(all)
+	for _, d := range rest {
+		if d.At != want[d.Tag] {
+			t.Errorf("job %d ended at %v, want %v", d.Tag, d.At, want[d.Tag])
+		}
 	}
 }
 

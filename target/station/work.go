@@ -16,8 +16,8 @@ const (
 	// still count as on it: 2^-20 ns. Rounding stays far below it (2^-65 ns a job), and
 	// no service time, which is 1 ns at least, is shortened by more than a millionth.
 	grain = 1 << 44
-	// demandMin is the least a job may need, in 2^-64 ns: above grain, so that a job
-	// which begins while all work is frozen cannot end before the thaw.
+	// demandMin is the least a job may need, in 2^-64 ns: above grain, so that no job
+	// ends before it starts, nor before the thaw if it starts while all work is frozen.
 	demandMin = 4 * grain
 	// never is the moment that does not come.
 	never = time.Duration(math.MaxInt64)

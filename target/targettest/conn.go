@@ -203,16 +203,14 @@ func (s *stream) read(p []byte) (int, error) {
 }
 
 func (s *stream) write(p []byte) (n int, err error) {
-	for s.writing && s.writeErr == nil && !s.writeDeadline.passed {
+	for s.writing { // what ends the write under way ends this one as well
 		s.changed.Wait()
 	}
-	if !s.writing {
-		s.writing = true
-		defer func() {
-			s.writing = false
-			s.changed.Broadcast()
-		}()
-	}
+	s.writing = true
+	defer func() {
+		s.writing = false
+		s.changed.Broadcast()
+	}()
 	for {
 		switch room := BufferBytes - s.data.Len(); {
 		case s.writeErr != nil:

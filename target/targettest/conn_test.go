@@ -197,6 +197,20 @@ func TestPeerGone(t *testing.T) {
 	}
 }
 
+// TestOwnReasonFirst: whatever the peer does later, an end that has closed is closed.
+func TestOwnReasonFirst(t *testing.T) {
+	for _, leave := range []func(*targettest.Conn){(*targettest.Conn).Abort, func(c *targettest.Conn) { _ = c.Close() }} {
+		client, server := targettest.Pipe()
+		_ = client.Close()
+		leave(server)
+		_, readErr := client.Read(make([]byte, 1))
+		_, writeErr := client.Write([]byte("a"))
+		if !errors.Is(readErr, net.ErrClosed) || !errors.Is(writeErr, net.ErrClosed) {
+			t.Errorf("Read, Write = %v, %v, want %v", readErr, writeErr, net.ErrClosed)
+		}
+	}
+}
+
 // TestErrorsAreOpErrors looks at the form of an error, which clients print and unwrap.
 func TestErrorsAreOpErrors(t *testing.T) {
 	client, server := targettest.Pipe()

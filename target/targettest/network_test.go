@@ -128,23 +128,26 @@ func TestBacklog(t *testing.T) {
 			t.Errorf("DialContext = %v after %v, want a timeout after 1s", err, time.Since(begin))
 		}
 
-		var dialled sync.WaitGroup
+		results := make(chan error, 2)
 		for range 2 {
-			dialled.Go(func() {
-				if _, err := network.Dial("tcp", "target:80"); err != nil && !errors.Is(err, syscall.ECONNREFUSED) {
-					t.Errorf("Dial = %v", err)
-				}
-			})
+			go func() {
+				_, err := network.Dial("tcp", "target:80")
+				results <- err
+			}()
 		}
 		synctest.Wait()
 		if _, err := l.Accept(); err != nil { // room for one
 			t.Error(err)
 		}
-		synctest.Wait()
+		if err := <-results; err != nil {
+			t.Errorf("Dial when there is room = %v", err)
+		}
 		if err := l.Close(); err != nil { // refuses the other
 			t.Error(err)
 		}
-		dialled.Wait()
+		if err := <-results; !errors.Is(err, syscall.ECONNREFUSED) {
+			t.Errorf("Dial when the listener closes = %v, want ECONNREFUSED", err)
+		}
 
 		cancelled, cancel := context.WithCancel(t.Context())
 		cancel()
