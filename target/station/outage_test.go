@@ -28,6 +28,7 @@ func TestParseOutage(t *testing.T) {
 		{"2s..4s=capacity:0%", station.Outage{From: 2 * time.Second, To: 4 * time.Second, Mode: station.ModeCapacity}, "2s..4s=capacity:0%"},
 		{"2s..4s=capacity:100%", station.Outage{From: 2 * time.Second, To: 4 * time.Second, Mode: station.ModeCapacity, Factor: 1}, "2s..4s=capacity:100%"},
 		{"2s..4s=capacity:12.5%", station.Outage{From: 2 * time.Second, To: 4 * time.Second, Mode: station.ModeCapacity, Factor: 0.125}, "2s..4s=capacity:12.5%"},
+		{"2s..4s=capacity:0.2000007%", station.Outage{From: 2 * time.Second, To: 4 * time.Second, Mode: station.ModeCapacity, Factor: 0.002000007}, "2s..4s=capacity:0.2000007%"},
 		{"2s..4s=capacity:0.0000001%", station.Outage{From: 2 * time.Second, To: 4 * time.Second, Mode: station.ModeCapacity, Factor: 1e-9}, "2s..4s=capacity:0.0000001%"},
 	}
 	for _, test := range tests {

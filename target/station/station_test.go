@@ -164,6 +164,7 @@ func TestRetryAfter(t *testing.T) {
 		{"auto, bucket", station.Config{Model: station.TokenBucket, PerSecond: 0.25, Burst: 3, RetryAfter: auto}, 3, time.Second, 3 * time.Second},
 		{"auto, bucket in a stop", station.Config{Model: station.TokenBucket, PerSecond: 0.25, RetryAfter: auto, Outages: []station.Outage{outage(t, "1s..11s=capacity:0%")}}, 1, 2 * time.Second, 12 * time.Second},
 		{"auto, bucket, capacity 0", station.Config{Model: station.TokenBucket, RetryAfter: auto}, 0, 0, 0},
+		{"auto, backlog beyond all moments", station.Config{PerSecond: 1.0 / (365 * 24 * 3600), Queue: 600, RetryAfter: auto}, 601, 0, 0},
 		{"auto, outage for ever", station.Config{RetryAfter: auto, Outages: []station.Outage{{To: 1<<63 - 1}}}, 0, 0, 0},
 		{"auto, outage nearly for ever", station.Config{RetryAfter: auto, Outages: []station.Outage{{To: 1<<63 - 2}}}, 0, 0, 9223372036 * time.Second},
 	}
@@ -511,6 +512,27 @@ func TestTiesEndInOrderOfStart(t *testing.T) {
 		if d.Tag != uint64(i) {
 			t.Errorf("end %d is of job %d", i, d.Tag)
 		}
+	}
+}
+
+// TestFinishIsInOrder lets completions pile up, and hands some out in between.
+func TestFinishIsInOrder(t *testing.T) {
+	s := station.New(station.Config{Model: station.TokenBucket, PerSecond: 1, Burst: 1000}, nil)
+	var arrived, handedOut uint64
+	for range 10 {
+		for range 30 {
+			s.Arrive(0, arrived)
+			arrived++
+		}
+		for range 13 {
+			if d, ok := s.Finish(0); !ok || d.Tag != handedOut {
+				t.Fatalf("Finish = job %d, %v, want job %d", d.Tag, ok, handedOut)
+			}
+			handedOut++
+		}
+	}
+	if got := uint64(len(finished(s, 0))); got != arrived-handedOut {
+		t.Errorf("left = %d, want %d", got, arrived-handedOut)
 	}
 }
 
