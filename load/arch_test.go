@@ -28,10 +28,11 @@ var imports = map[string][]string{
 	"load/retry":        {"load/backoff"},
 	"target/station":    {},
 	"target/wake":       {},
+	"target/wire":       {},
 	"target/targettest": {},
-	"target":            {"target/station", "target/wake"},
+	"target":            {"target/station", "target/wake", "target/wire"},
 	"load/plan":         {"load/backoff", "load/retry", "target/station"},
-	"load/fleet":        {"load/plan", "load/retry", "load/pace", "load/seed", "load/record", "target/wake"},
+	"load/fleet":        {"load/plan", "load/retry", "load/pace", "load/seed", "load/record", "target/wake", "target/wire"},
 	"load": {
 		"load/backoff", "load/fleet", "load/pace", "load/plan", "load/record", "load/retry", "load/seed",
 		"target", "target/wake",
@@ -66,8 +67,8 @@ var homes = map[string][]string{
 	"github.com/HdrHistogram/hdrhistogram-go": {"load/record"},
 	"github.com/goccy/go-yaml":                {"load/plan"},
 	"golang.org/x/term":                       {"cmd/stormtest"},
-	"pgregory.net/rapid":                      nil,                                                // tests, everywhere
-	"golang.org/x/sys":                        {"target/wake", "target", "load", "cmd/stormtest"}, // each its own system call
+	"pgregory.net/rapid":                      nil,                                                               // tests, everywhere
+	"golang.org/x/sys":                        {"target/wake", "target/wire", "target", "load", "cmd/stormtest"}, // each its own system call
 }
 
 // A source is one Go file of this module.

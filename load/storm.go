@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -99,19 +98,16 @@ func (s *storm) release(ctx context.Context, tgt *target.Target, place Place) (f
 	if err := f.Connect(ctx); err != nil {
 		return fleet.Stats{}, err
 	}
-	runtime.GC() // what set-up left behind is not to be collected during the first wave
-	t0 := time.Now().Add(f.Lead())
-	if err := tgt.Start(t0); err != nil {
-		return fleet.Stats{}, err
-	}
-	if s.env.Progress != nil {
-		s.env.Progress(Stage{
-			Index: s.index, Count: len(s.plan.Strategies), Strategy: s.strategy,
-			Start: t0, Duration: s.plan.Duration, Operations: s.plan.OperationsTotal(),
-			Totals: s.recorder.Totals,
-		})
-	}
-	stats, err := f.Run(ctx, t0)
+	stats, err := f.Run(ctx, func(t0 time.Time) error {
+		if s.env.Progress != nil {
+			s.env.Progress(Stage{
+				Index: s.index, Count: len(s.plan.Strategies), Strategy: s.strategy,
+				Start: t0, Duration: s.plan.Duration, Operations: s.plan.OperationsTotal(),
+				Totals: s.recorder.Totals,
+			})
+		}
+		return tgt.Start(t0)
+	})
 	if err == nil {
 		s.drain(stats)
 	}
@@ -171,6 +167,7 @@ func (s *storm) fleet(policy *retry.Policy, place Place) fleet.Config {
 			ClientHeader:  target.HeaderClient,
 			AttemptHeader: target.HeaderAttempt,
 		},
+		Warm:     true,
 		Wake:     s.env.Wake,
 		Recorder: s.recorder,
 		Arrived: func(client int) (int64, time.Duration) {

@@ -2,13 +2,13 @@ package target
 
 import (
 	"context"
-	"net"
 	"net/http"
 	"strconv"
 	"sync"
 	"time"
 
 	"stormtest/target/station"
+	"stormtest/target/wire"
 )
 
 // A responder writes answers from one goroutine. The goroutines that read requests only
@@ -22,7 +22,7 @@ type responder struct {
 }
 
 type answer struct {
-	conn net.Conn
+	conn *wire.Sender
 	text []byte // shared; never changed
 }
 
@@ -30,7 +30,7 @@ func newResponder() responder {
 	return responder{mu: new(sync.Mutex), kicked: make(chan struct{}, 1)}
 }
 
-func (r *responder) send(conn net.Conn, text []byte) {
+func (r *responder) send(conn *wire.Sender, text []byte) {
 	r.mu.Lock()
 	r.queue = append(r.queue, answer{conn, text})
 	first := len(r.queue) == 1
@@ -60,7 +60,7 @@ func (r *responder) run(ctx context.Context) {
 			}
 			for _, a := range batch {
 				// A client that has gone is no fault of the target's; its reader sees it too.
-				_, _ = a.conn.Write(a.text)
+				_ = a.conn.Send(a.text)
 			}
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"stormtest/target/station"
+	"stormtest/target/wire"
 )
 
 // An Opener opens the target's listener, each time on the same address. It is called once at
@@ -190,7 +191,8 @@ const (
 
 // serve answers the requests of one connection, one at a time.
 func (s *Server) serve(c net.Conn) {
-	x := &exchange{conn: c}
+	out := wire.NewSender(c) // the responder's alone
+	x := &exchange{conn: out}
 	defer s.t.gone(x)
 	in := input{conn: c, buf: make([]byte, headFirstBytes)}
 	for {
@@ -207,7 +209,7 @@ func (s *Server) serve(c net.Conn) {
 		adm, text := s.t.arrive(stamp, req.client, req.attempt, x)
 		switch adm.Kind {
 		case station.Rejected, station.Failed:
-			s.t.answers.send(c, text)
+			s.t.answers.send(out, text)
 		case station.Reset, station.Refused:
 			abort(c)
 			return

@@ -12,12 +12,13 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net"
+	"net/http"
 	"sync"
 	"time"
 
 	"stormtest/target/station"
 	"stormtest/target/wake"
+	"stormtest/target/wire"
 )
 
 // The headers by which the target knows who calls. Client and Attempt hold decimal numbers:
@@ -76,7 +77,7 @@ type Target struct {
 // An exchange is one request that may have to wait for its answer. Exactly one of conn and
 // ready is set.
 type exchange struct {
-	conn  net.Conn      // where the answer is written, for a Server
+	conn  *wire.Sender  // where the answer is written, for a Server
 	ready chan struct{} // closed when the work is done, for ServeHTTP
 
 	// Guarded by the target's lock.
@@ -85,7 +86,8 @@ type exchange struct {
 	tag     uint64
 }
 
-// New returns a target that has not started: until Start it answers nothing. The error
+// New returns a target that has not started: until Start it answers everything with 200 and
+// counts nothing, so that a client can warm its connection up. The error
 // lists every fault of the station's configuration.
 func New(cfg Config) (*Target, error) {
 	if err := errors.Join(cfg.Station.Validate()...); err != nil {
@@ -119,19 +121,19 @@ func (t *Target) Start(t0 time.Time) error {
 // waits for Start, and blocks; a Server calls it, and a user of ServeHTTP runs it in a
 // goroutine of its own.
 func (t *Target) Run(ctx context.Context) {
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	wg.Go(func() { t.answers.run(ctx) })
 	select {
 	case <-t.started:
 	case <-ctx.Done():
 		return
 	}
-	var wg sync.WaitGroup
-	wg.Go(func() { t.answers.run(ctx) })
 	t.alarms.Run(ctx, func([]*wake.Event) {
 		t.mu.Lock()
 		t.settle(t.alarms.Now())
 		t.mu.Unlock()
 	})
-	wg.Wait()
 }
 
 // arrive admits one attempt stamped at the given time. On Accepted, x is pending until the
@@ -140,7 +142,7 @@ func (t *Target) arrive(stamp time.Time, client uint32, attempt int, x *exchange
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.alarms == nil {
-		return station.Admission{Kind: station.Refused}, nil // nobody calls before the start
+		return station.Admission{Kind: station.Failed, Status: http.StatusOK}, t.texts.served
 	}
 	now := stamp.Sub(t.t0)
 	t.finishDue(now)

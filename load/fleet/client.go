@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"fmt"
 	"net"
 	"sync"
 	"time"
@@ -10,6 +11,7 @@ import (
 	"stormtest/load/record"
 	"stormtest/load/retry"
 	"stormtest/target/wake"
+	"stormtest/target/wire"
 )
 
 // A client is one member of the fleet. Its goroutine waits for answers and decides; the
@@ -34,6 +36,7 @@ type client struct {
 	begun   bool // an operation is under way
 	hinted  bool // the attempt's due moment is a server's floor
 	conn    net.Conn
+	out     *wire.Sender // over conn
 	due     time.Duration
 	sentAt  time.Duration
 	request built
@@ -68,10 +71,41 @@ var longAgo = time.Unix(1, 0)
 // run takes the client through its operations, until the last one, or the run, ends.
 func (c *client) run(ctx context.Context) {
 	c.in = make([]byte, inBytes)
+	if !c.f.barrier.arrive(ctx, c.warm(ctx)) {
+		return
+	}
 	c.start = pace.Start(c.id, c.f.cfg.Clients, c.f.cfg.Ramp)
 	for c.next() && c.operate(ctx) {
 		c.operation++
 	}
+}
+
+// warmMax bounds the exchange before t0.
+const warmMax = 10 * time.Second
+
+// warm exchanges one request with the target that it does not count.
+func (c *client) warm(ctx context.Context) error {
+	if !c.f.cfg.Warm {
+		return nil
+	}
+	c.mu.Lock()
+	defer context.AfterFunc(ctx, c.interrupt)()
+	err := c.conn.SetReadDeadline(time.Now().Add(warmMax))
+	if err == nil {
+		err = c.out.Send(c.request.text)
+	}
+	c.mu.Unlock()
+	if err == nil {
+		var n int
+		n, err = c.conn.Read(c.in)
+		if err == nil {
+			_, err = c.receive(n, nil)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("fleet: first exchange of client %d: %w", c.id, err)
+	}
+	return nil
 }
 
 // next prepares the first attempt of the next operation, or makes the client wait for one.
@@ -126,12 +160,15 @@ func (c *client) begin(due time.Duration) {
 	c.f.cfg.Recorder.OperationStarted(uint32(c.id))
 }
 
+// attach gives the client a connection. The caller holds mu, or is alone.
+func (c *client) attach(conn net.Conn) { c.conn, c.out = conn, wire.NewSender(conn) }
+
 // arm has the attempt leave at due. The caller holds mu.
 func (c *client) arm(due time.Duration, hinted bool) {
 	c.request.set(c.operation, c.policy.Attempt())
 	c.due, c.hinted, c.state = due, hinted, armed
 	c.deadline(c.f.t0.Add(due + c.policy.AttemptTimeout(due)))
-	switch now := c.f.queue.Now(); {
+	switch now := c.f.now(); {
 	case c.f.stopped.Load():
 	case due <= now:
 		c.send(now)
@@ -157,7 +194,7 @@ func (c *client) fire() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	// A connection lost, or an end, while the event was on its way leaves nothing to send.
-	if now := c.f.queue.Now(); c.state == armed && c.due <= now {
+	if now := c.f.now(); c.state == armed && c.due <= now {
 		c.send(now)
 	}
 }
@@ -171,7 +208,7 @@ func (c *client) send(now time.Duration) {
 		return
 	}
 	// A failed write is a lost connection, which the client's read meets as well.
-	_, _ = c.conn.Write(c.request.text)
+	_ = c.out.Send(c.request.text)
 }
 
 func (c *client) wake() {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"net/http"
 	"os"
 	"syscall"
 	"time"
@@ -23,9 +24,9 @@ func (c *client) connect(ctx context.Context) (retry.Outcome, error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.conn = conn
+	c.attach(conn)
 	c.deadline(end)
-	_, _ = conn.Write(c.request.text)
+	_ = c.out.Send(c.request.text)
 	return retry.Outcome{}, nil
 }
 
@@ -50,12 +51,23 @@ func (c *client) drop() {
 
 // read goes on reading an answer of which n bytes are there, or an error.
 func (c *client) read(ctx context.Context, n int, err error) (retry.Outcome, time.Duration, ending) {
+	o, err := c.receive(n, err)
+	if err != nil {
+		return c.failed(ctx, c.lostBy(err))
+	}
+	at := c.f.now()
+	c.reached = c.arrived()
+	return o, at, answered
+}
+
+// receive reads an answer to its end. The connection is dropped where it is of no more use.
+func (c *client) receive(n int, err error) (retry.Outcome, error) {
 	var r response
 	var head int
 	for {
 		if head = bytes.Index(c.in[:n], headEnd); head >= 0 {
 			if r, err = parseResponse(c.in[:head+len(crlf)]); err != nil {
-				return c.failed(ctx, c.lostBy(err))
+				return retry.Outcome{}, err
 			}
 			if r.status >= 200 || r.status == 101 {
 				break
@@ -64,11 +76,11 @@ func (c *client) read(ctx context.Context, n int, err error) (retry.Outcome, tim
 			continue
 		}
 		if err != nil {
-			return c.failed(ctx, c.lostBy(err))
+			return retry.Outcome{}, err
 		}
 		if n == len(c.in) {
 			if n >= headMaxBytes {
-				return c.failed(ctx, c.lostBy(errMalformed))
+				return retry.Outcome{}, errMalformed
 			}
 			c.in = append(c.in, make([]byte, n)...)
 		}
@@ -80,19 +92,17 @@ func (c *client) read(ctx context.Context, n int, err error) (retry.Outcome, tim
 	if r.retryAfter != nil {
 		o.Hint = retry.ParseRetryAfter(string(r.retryAfter), string(r.date), time.Now(), retryAfterMax)
 	}
-	if c.f.cfg.Request.Method == "HEAD" {
+	if c.f.cfg.Request.Method == http.MethodHead {
 		r.bodyBytes = 0
 	}
 	rest := r.bodyBytes - int64(n-head-len(headEnd))
 	if err := c.discard(rest); err != nil {
-		return c.failed(ctx, c.lostBy(err))
+		return retry.Outcome{}, err
 	}
-	at := c.f.queue.Now()
-	c.reached = c.arrived()
 	if r.last || rest < 0 { // rest < 0: more came than was asked for
 		c.drop()
 	}
-	return o, at, answered
+	return o, nil
 }
 
 // retryAfterMax is where a Retry-After in seconds saturates; it is longer than any run.
@@ -124,7 +134,7 @@ func (c *client) lostBy(err error) retry.Outcome {
 // failed ends an attempt without an answer: with its outcome or, when only the end of the
 // run cut it short, in flight.
 func (c *client) failed(ctx context.Context, o retry.Outcome) (retry.Outcome, time.Duration, ending) {
-	at := c.f.queue.Now()
+	at := c.f.now()
 	c.reached = c.arrived() // before anything is booked
 	connected := c.conn != nil
 	if connected {

@@ -65,6 +65,10 @@ type Config struct {
 	Dial func(ctx context.Context) (net.Conn, error)
 	// Request is what every attempt sends.
 	Request Request
+	// Warm has every client exchange one request with the target before t0, which must answer
+	// it and must not count it. Otherwise the first wave alone would pay for what happens once:
+	// the growth of stacks and of the kernel's buffers (scripts/bench/README.md).
+	Warm bool
 	// Wake is what the sends are timed with.
 	Wake wake.Source
 
@@ -104,12 +108,15 @@ type Stats struct {
 }
 
 // A Fleet is one run's clients. Connect, Run and Close are called in this order, once each.
+//
+// Run takes the clients to a barrier, and only when all of them are there does it set t0.
 type Fleet struct {
 	cfg     Config
 	clients []client
 	queue   *wake.Queue
 	t0      time.Time
 	stopped atomic.Bool
+	barrier barrier
 
 	connections atomic.Int64
 	inFlight    atomic.Int64
@@ -138,12 +145,6 @@ func New(cfg Config) *Fleet {
 	return f
 }
 
-// Lead is how long before t0 Run should be called, so that all clients wait at the barrier
-// when it comes.
-func (f *Fleet) Lead() time.Duration {
-	return 20*time.Millisecond + time.Duration(f.cfg.Clients)*10*time.Microsecond
-}
-
 // connecting is how many connections are opened at a time before the run: few enough for
 // any listen queue, so that no handshake is dropped and comes back a second later.
 const connecting = 64
@@ -166,7 +167,7 @@ func (f *Fleet) Connect(ctx context.Context) error {
 					cancel(fmt.Errorf("fleet: open connection %d of %d: %w", i+1, len(f.clients), err))
 					return
 				}
-				f.clients[i].conn = conn
+				f.clients[i].attach(conn)
 			}
 		})
 	}
@@ -182,50 +183,79 @@ func (f *Fleet) dial(ctx context.Context) (net.Conn, error) {
 	return conn, err
 }
 
-// Run releases the fleet at t0 and returns when every operation has ended, at Duration, or
-// when ctx is cancelled, whichever is first. Nothing that it started is left running but
-// the connections, which Close closes.
-func (f *Fleet) Run(ctx context.Context, t0 time.Time) (Stats, error) {
-	queue, err := wake.New(t0, f.cfg.Wake)
+// Run takes the fleet to its barrier, sets t0 a little ahead, calls start with it, and
+// releases the fleet. It returns when every operation has ended, at Duration, or when ctx is
+// cancelled, whichever is first. Nothing that it started is left running; the connections
+// stay open until Close.
+func (f *Fleet) Run(ctx context.Context, start func(t0 time.Time) error) (Stats, error) {
+	run, stop := context.WithCancel(ctx)
+	defer stop()
+	f.barrier.init(len(f.clients))
+	var clients sync.WaitGroup
+	for i := range f.clients {
+		clients.Go(func() { f.clients[i].run(run) })
+	}
+	stats, err := f.release(run, stop, start, &clients)
+	stop()
+	clients.Wait()
+	return stats, err
+}
+
+// release waits for the clients at the barrier, and for them to finish.
+func (f *Fleet) release(ctx context.Context, stop func(), start func(time.Time) error, clients *sync.WaitGroup) (Stats, error) {
+	if err := f.barrier.wait(ctx); err != nil {
+		return Stats{}, err
+	}
+	runtime.GC() // what set-up left behind is not to be collected during the first wave
+	f.t0 = time.Now().Add(f.lead())
+	queue, err := wake.New(f.t0, f.cfg.Wake)
 	if err != nil {
 		return Stats{}, err
 	}
-	f.t0, f.queue = t0, queue
-	run, stop := context.WithDeadline(ctx, t0.Add(f.cfg.Duration))
-	defer stop()
-	defer context.AfterFunc(run, f.stopAll)()
-
+	f.queue = queue
 	clock, stopClock := context.WithCancel(context.WithoutCancel(ctx))
 	var engine sync.WaitGroup
+	defer engine.Wait()
+	defer stopClock()
 	f.writers.start(clock, &engine, min(runtime.GOMAXPROCS(0), writersMax))
 	engine.Go(func() { queue.Run(clock, f.fire) })
-
-	var clients sync.WaitGroup
+	if err := start(f.t0); err != nil {
+		return Stats{}, err
+	}
+	defer context.AfterFunc(ctx, f.stopAll)()
+	defer time.AfterFunc(time.Until(f.t0.Add(f.cfg.Duration)), stop).Stop()
 	if f.cfg.Open != nil {
 		f.idle.init(len(f.clients))
 		f.openNext()
 	}
-	for i := range f.clients {
-		clients.Go(func() { f.clients[i].run(run) })
-	}
+	f.barrier.open()
 	clients.Wait()
-	end := min(queue.Now(), f.cfg.Duration)
-	stopClock()
-	engine.Wait()
+	return f.stats(), nil
+}
+
+// lead is how long the clients get to arm their first attempts.
+func (f *Fleet) lead() time.Duration {
+	return 20*time.Millisecond + time.Duration(len(f.clients))*10*time.Microsecond
+}
+
+// now is the time since t0.
+func (f *Fleet) now() time.Duration { return time.Since(f.t0) }
+
+func (f *Fleet) stats() Stats {
 	stats := Stats{
-		End:         end,
+		End:         min(f.now(), f.cfg.Duration),
 		InFlight:    f.inFlight.Load(),
 		Unfinished:  f.unfinished.Load(),
 		Unstarted:   f.idle.unstarted,
 		Connections: f.connections.Load(),
-		TimerSource: queue.Source(),
+		TimerSource: f.queue.Source(),
 		Sent:        make([]int64, len(f.clients)),
 		Lost:        make([]int64, len(f.clients)),
 	}
 	for i := range f.clients {
 		stats.Sent[i], stats.Lost[i] = f.clients[i].attempts, f.clients[i].lost
 	}
-	return stats, nil
+	return stats
 }
 
 // stopAll ends every wait of the clients.

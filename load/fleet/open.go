@@ -78,7 +78,7 @@ func (f *Fleet) openNext() {
 // startOperations hands every operation that is due to an idle client. One that finds none
 // is counted and not made up for.
 func (f *Fleet) startOperations() {
-	for f.idle.pending && f.idle.next <= f.queue.Now() {
+	for f.idle.pending && f.idle.next <= f.now() {
 		if i, ok := f.idle.take(); !ok || !f.clients[i].open(f.idle.next) {
 			f.idle.unstarted++
 		}
