@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"stormtest/target/station"
+	"stormtest/target/wake"
 	"stormtest/target/wire"
 )
 
@@ -191,10 +192,11 @@ const (
 
 // serve answers the requests of one connection, one at a time.
 func (s *Server) serve(c net.Conn) {
-	out := wire.NewSender(c) // the responder's alone
-	x := &exchange{conn: out}
+	conn := wire.New(c)
+	x := &exchange{conn: conn}
 	defer s.t.gone(x)
-	in := input{conn: c, buf: make([]byte, headFirstBytes)}
+	in := input{conn: conn, buf: make([]byte, headFirstBytes)}
+	wake.GrowStack(len(in.buf))
 	for {
 		req, stamp, err := in.next()
 		if err != nil {
@@ -209,7 +211,7 @@ func (s *Server) serve(c net.Conn) {
 		adm, text := s.t.arrive(stamp, req.client, req.attempt, x)
 		switch adm.Kind {
 		case station.Rejected, station.Failed:
-			s.t.answers.send(out, text)
+			s.t.answers.send(conn, text)
 		case station.Reset, station.Refused:
 			abort(c)
 			return
@@ -225,7 +227,7 @@ func (s *Server) serve(c net.Conn) {
 
 // input reads requests off a connection.
 type input struct {
-	conn       net.Conn
+	conn       *wire.Conn
 	buf        []byte
 	start, end int // unread bytes
 }
@@ -262,7 +264,7 @@ func (in *input) fill() error {
 		}
 		in.buf = append(in.buf, make([]byte, len(in.buf))...)
 	}
-	n, err := in.conn.Read(in.buf[in.end:])
+	n, err := in.conn.Receive(in.buf[in.end:])
 	in.end += n
 	if n > 0 {
 		return nil

@@ -77,7 +77,7 @@ type Target struct {
 // An exchange is one request that may have to wait for its answer. Exactly one of conn and
 // ready is set.
 type exchange struct {
-	conn  *wire.Sender  // where the answer is written, for a Server
+	conn  *wire.Conn    // where the answer is written, for a Server
 	ready chan struct{} // closed when the work is done, for ServeHTTP
 
 	// Guarded by the target's lock.

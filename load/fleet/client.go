@@ -3,7 +3,6 @@ package fleet
 import (
 	"context"
 	"fmt"
-	"net"
 	"sync"
 	"time"
 
@@ -33,10 +32,9 @@ type client struct {
 
 	mu      sync.Mutex
 	state   state
-	begun   bool // an operation is under way
-	hinted  bool // the attempt's due moment is a server's floor
-	conn    net.Conn
-	out     *wire.Sender // over conn
+	begun   bool       // an operation is under way
+	hinted  bool       // the attempt's due moment is a server's floor
+	conn    *wire.Conn // nil: there is none, and it is dialled when the attempt is due
 	due     time.Duration
 	sentAt  time.Duration
 	request built
@@ -71,6 +69,7 @@ var longAgo = time.Unix(1, 0)
 // run takes the client through its operations, until the last one, or the run, ends.
 func (c *client) run(ctx context.Context) {
 	c.in = make([]byte, inBytes)
+	wake.GrowStack(c.id)
 	if !c.f.barrier.arrive(ctx, c.warm(ctx)) {
 		return
 	}
@@ -92,12 +91,12 @@ func (c *client) warm(ctx context.Context) error {
 	defer context.AfterFunc(ctx, c.interrupt)()
 	err := c.conn.SetReadDeadline(time.Now().Add(warmMax))
 	if err == nil {
-		err = c.out.Send(c.request.text)
+		err = c.conn.Send(c.request.text)
 	}
 	c.mu.Unlock()
 	if err == nil {
 		var n int
-		n, err = c.conn.Read(c.in)
+		n, err = c.conn.Receive(c.in)
 		if err == nil {
 			_, err = c.receive(n, nil)
 		}
@@ -160,9 +159,6 @@ func (c *client) begin(due time.Duration) {
 	c.f.cfg.Recorder.OperationStarted(uint32(c.id))
 }
 
-// attach gives the client a connection. The caller holds mu, or is alone.
-func (c *client) attach(conn net.Conn) { c.conn, c.out = conn, wire.NewSender(conn) }
-
 // arm has the attempt leave at due. The caller holds mu.
 func (c *client) arm(due time.Duration, hinted bool) {
 	c.request.set(c.operation, c.policy.Attempt())
@@ -208,7 +204,7 @@ func (c *client) send(now time.Duration) {
 		return
 	}
 	// A failed write is a lost connection, which the client's read meets as well.
-	_ = c.out.Send(c.request.text)
+	_ = c.conn.Send(c.request.text)
 }
 
 func (c *client) wake() {
@@ -275,7 +271,7 @@ func (c *client) await(ctx context.Context) (retry.Outcome, time.Duration, endin
 				return c.failed(ctx, o)
 			}
 		}
-		n, err := c.conn.Read(c.in)
+		n, err := c.conn.Receive(c.in)
 		how, waiting := c.unsent()
 		switch {
 		case !waiting:

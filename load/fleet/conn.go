@@ -24,9 +24,9 @@ func (c *client) connect(ctx context.Context) (retry.Outcome, error) {
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.attach(conn)
+	c.conn = conn
 	c.deadline(end)
-	_ = c.out.Send(c.request.text)
+	_ = c.conn.Send(c.request.text)
 	return retry.Outcome{}, nil
 }
 
@@ -85,7 +85,7 @@ func (c *client) receive(n int, err error) (retry.Outcome, error) {
 			c.in = append(c.in, make([]byte, n)...)
 		}
 		var more int
-		more, err = c.conn.Read(c.in[n:])
+		more, err = c.conn.Receive(c.in[n:])
 		n += more
 	}
 	o := retry.Outcome{Kind: retry.Responded, Status: r.status}
@@ -111,7 +111,7 @@ const retryAfterMax = 365 * 24 * time.Hour
 // discard reads over the rest of a body.
 func (c *client) discard(rest int64) error {
 	for rest > 0 {
-		n, err := c.conn.Read(c.in[:min(rest, int64(len(c.in)))])
+		n, err := c.conn.Receive(c.in[:min(rest, int64(len(c.in)))])
 		rest -= int64(n)
 		if err != nil && rest > 0 {
 			return err

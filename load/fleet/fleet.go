@@ -22,6 +22,7 @@ import (
 	"stormtest/load/retry"
 	"stormtest/load/seed"
 	"stormtest/target/wake"
+	"stormtest/target/wire"
 )
 
 // The ways in which an attempt is lost on its way to the target, as indices into LostNames.
@@ -167,7 +168,7 @@ func (f *Fleet) Connect(ctx context.Context) error {
 					cancel(fmt.Errorf("fleet: open connection %d of %d: %w", i+1, len(f.clients), err))
 					return
 				}
-				f.clients[i].attach(conn)
+				f.clients[i].conn = conn
 			}
 		})
 	}
@@ -175,12 +176,13 @@ func (f *Fleet) Connect(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-func (f *Fleet) dial(ctx context.Context) (net.Conn, error) {
+func (f *Fleet) dial(ctx context.Context) (*wire.Conn, error) {
 	conn, err := f.cfg.Dial(ctx)
-	if err == nil {
-		f.connections.Add(1)
+	if err != nil {
+		return nil, err
 	}
-	return conn, err
+	f.connections.Add(1)
+	return wire.New(conn), nil
 }
 
 // Run takes the fleet to its barrier, sets t0 a little ahead, calls start with it, and
@@ -190,6 +192,9 @@ func (f *Fleet) dial(ctx context.Context) (net.Conn, error) {
 func (f *Fleet) Run(ctx context.Context, start func(t0 time.Time) error) (Stats, error) {
 	run, stop := context.WithCancel(ctx)
 	defer stop()
+	// What set-up left behind is not to be collected during the first wave. It is done before
+	// the clients warm up, for a collection also takes back the stacks that grew.
+	runtime.GC()
 	f.barrier.init(len(f.clients))
 	var clients sync.WaitGroup
 	for i := range f.clients {
@@ -206,7 +211,6 @@ func (f *Fleet) release(ctx context.Context, stop func(), start func(time.Time) 
 	if err := f.barrier.wait(ctx); err != nil {
 		return Stats{}, err
 	}
-	runtime.GC() // what set-up left behind is not to be collected during the first wave
 	f.t0 = time.Now().Add(f.lead())
 	queue, err := wake.New(f.t0, f.cfg.Wake)
 	if err != nil {

@@ -2,10 +2,15 @@
 
 package wire
 
-import "net"
+import (
+	"errors"
+	"net"
+)
 
-// rawSender does nothing here; Send writes in the ordinary way.
-type rawSender struct{}
+// raw does nothing here: a Conn reads and writes in the ordinary way.
+type raw struct{}
 
-func (*rawSender) init(net.Conn)            {}
-func (*rawSender) send([]byte) (int, error) { return 0, nil }
+func (*raw) init(net.Conn)               {}
+func (*raw) ok() bool                    { return false }
+func (*raw) send([]byte) (int, error)    { return 0, nil }
+func (*raw) receive([]byte) (int, error) { return 0, errors.ErrUnsupported }

@@ -38,10 +38,10 @@ func TestSend(t *testing.T) {
 		read := make(chan []byte)
 		go func() {
 			got := make([]byte, size)
-			_, _ = io.ReadFull(b, got)
+			_, _ = io.ReadFull(receiver{New(b)}, got)
 			read <- got
 		}()
-		if err := NewSender(a).Send(want); err != nil {
+		if err := New(a).Send(want); err != nil {
 			t.Errorf("Send of %d bytes: %v", size, err)
 		}
 		if got := <-read; !bytes.Equal(got, want) {
@@ -50,24 +50,34 @@ func TestSend(t *testing.T) {
 	}
 }
 
-func TestSendOverWhatIsNoSocket(t *testing.T) {
+// A receiver reads with Receive.
+type receiver struct{ c *Conn }
+
+func (r receiver) Read(b []byte) (int, error) {
+	if len(b) == 0 {
+		return 0, nil
+	}
+	return r.c.Receive(b)
+}
+
+func TestOverWhatIsNoSocket(t *testing.T) {
 	a, b := net.Pipe()
-	go func() { _ = NewSender(a).Send([]byte("hello")) }()
+	go func() { _ = New(a).Send([]byte("hello")) }()
 	got := make([]byte, 5)
-	if _, err := io.ReadFull(b, got); err != nil || string(got) != "hello" {
+	if _, err := io.ReadFull(receiver{New(b)}, got); err != nil || string(got) != "hello" {
 		t.Errorf("read %q, %v", got, err)
 	}
 }
 
 func TestSendErrors(t *testing.T) {
 	a, _ := pair(t)
-	s := NewSender(a)
+	s := New(a)
 	_ = a.Close()
 	if err := s.Send([]byte("x")); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("Send on a closed connection = %v", err)
 	}
 	a, b := pair(t)
-	s = NewSender(a)
+	s = New(a)
 	_ = b.(*net.TCPConn).SetLinger(0)
 	_ = b.Close()
 	_, _ = a.Read(make([]byte, 1)) // until the reset is here
@@ -77,16 +87,55 @@ func TestSendErrors(t *testing.T) {
 	}
 	a, _ = pair(t)
 	_ = a.SetWriteDeadline(time.Unix(1, 0))
-	if err := NewSender(a).Send([]byte("x")); !errors.Is(err, os.ErrDeadlineExceeded) {
+	if err := New(a).Send([]byte("x")); !errors.Is(err, os.ErrDeadlineExceeded) {
 		t.Errorf("Send after the deadline = %v", err)
 	}
 }
 
-func TestSendDoesNotAllocate(t *testing.T) {
+func TestReceiveErrors(t *testing.T) {
+	b := make([]byte, 10)
+	x, y := pair(t)
+	_, _ = y.Write([]byte("last"))
+	_ = y.Close()
+	c := New(x)
+	if n, err := c.Receive(b); n != 4 || err != nil {
+		t.Errorf("Receive = %d, %v; want 4", n, err)
+	}
+	if n, err := c.Receive(b); n != 0 || !errors.Is(err, io.EOF) {
+		t.Errorf("Receive after the end = %d, %v; want EOF", n, err)
+	}
+	x, y = pair(t)
+	_ = y.(*net.TCPConn).SetLinger(0)
+	_ = y.Close()
+	if _, err := New(x).Receive(b); !errors.Is(err, syscall.ECONNRESET) {
+		t.Errorf("Receive after a reset = %v", err)
+	}
+	x, _ = pair(t)
+	_ = x.SetReadDeadline(time.Unix(1, 0))
+	if _, err := New(x).Receive(b); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("Receive after the deadline = %v", err)
+	}
+	// A deadline, and Close, end a Receive that waits already.
+	x, _ = pair(t)
+	waiting := make(chan error)
+	go func() {
+		_, err := New(x).Receive(b)
+		waiting <- err
+	}()
+	_ = x.SetReadDeadline(time.Unix(1, 0))
+	if err := <-waiting; !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("a waiting Receive ended with %v", err)
+	}
+	_ = x.Close()
+	if _, err := New(x).Receive(b); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("Receive on a closed connection = %v", err)
+	}
+}
+
+func TestNothingAllocates(t *testing.T) {
 	a, b := pair(t)
-	go func() { _, _ = io.Copy(io.Discard, b) }()
-	s, msg := NewSender(a), []byte("x")
-	if n := testing.AllocsPerRun(100, func() { _ = s.Send(msg) }); n != 0 {
+	s, r, msg, buf := New(a), New(b), []byte("x"), make([]byte, 1)
+	if n := testing.AllocsPerRun(100, func() { _ = s.Send(msg); _, _ = r.Receive(buf) }); n != 0 {
 		t.Errorf("allocations = %v, want 0", n)
 	}
 }
