@@ -406,7 +406,7 @@ func TestInterruptedRunIsWhole(t *testing.T) {
 // the outage; with cancelled work and a short queue it does (domain 4.4, scaled down).
 func TestMetastableFailure(t *testing.T) {
 	lines := []string{"strategy: full", "clients: 500", "rate: 80/s", "capacity: 100/s", "workers: 1",
-		"timeout: 200ms", "max-retries: 3", "outage: ['15s..19s']", "duration: 150s"}
+		"timeout: 200ms", "max-retries: 3", "outage: ['15s..19s=capacity:0%']", "duration: 150s"}
 	run := func(more ...string) *record.Run {
 		result, _ := bubble(t, scenario(t, append(lines, more...)...), 0)
 		return &result.Runs[0]

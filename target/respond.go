@@ -68,8 +68,12 @@ func (r *responder) run(ctx context.Context) {
 	}
 }
 
-// gatherMax bounds how long an answer waits for arrivals to be stamped first.
-const gatherMax = 10 * time.Millisecond
+// Bounds of gather: how long an answer waits at most, and how many new answers it takes to
+// wait on.
+const (
+	gatherMax = 10 * time.Millisecond
+	gatherMin = 16
+)
 
 // gather lets the readers run as long as they bring answers: an answer that is written while
 // requests wait to be read makes their arrivals look later than they are.
@@ -80,7 +84,7 @@ func (r *responder) gather() {
 		r.mu.Lock()
 		n := len(r.queue)
 		r.mu.Unlock()
-		if n == last {
+		if n-last < gatherMin {
 			return
 		}
 		last = n

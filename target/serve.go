@@ -196,6 +196,10 @@ func (s *Server) serve(c net.Conn) {
 	x := &exchange{conn: conn}
 	defer s.t.gone(x)
 	in := input{conn: conn, buf: make([]byte, headFirstBytes)}
+	in.send = func() {
+		s.t.answers.send(conn, in.answer)
+		in.answer = nil
+	}
 	wake.GrowStack(len(in.buf))
 	for {
 		req, stamp, err := in.next()
@@ -211,16 +215,18 @@ func (s *Server) serve(c net.Conn) {
 		adm, text := s.t.arrive(stamp, req.client, req.attempt, x)
 		switch adm.Kind {
 		case station.Rejected, station.Failed:
-			s.t.answers.send(conn, text)
+			in.answer = text
 		case station.Reset, station.Refused:
 			abort(c)
 			return
 		}
-		if err := in.discard(req.bodyBytes); err != nil {
-			return
-		}
-		if req.last && adm.Kind != station.Accepted && adm.Kind != station.Hung {
-			return
+		if req.bodyBytes > 0 {
+			if in.answer != nil {
+				in.send()
+			}
+			if err := in.discard(req.bodyBytes); err != nil {
+				return
+			}
 		}
 	}
 }
@@ -229,13 +235,18 @@ func (s *Server) serve(c net.Conn) {
 type input struct {
 	conn       *wire.Conn
 	buf        []byte
-	start, end int // unread bytes
+	start, end int    // unread bytes
+	answer     []byte // to be sent before more can come; nil: none
+	send       func() // sends answer
 }
 
 // next returns the next request's head and when its first bytes came.
 func (in *input) next() (req request, stamp time.Time, err error) {
 	if in.start < in.end {
 		stamp = time.Now()
+		if in.answer != nil {
+			in.send()
+		}
 	}
 	for {
 		if i := bytes.Index(in.buf[in.start:in.end], headEnd); i >= 0 {
@@ -264,7 +275,13 @@ func (in *input) fill() error {
 		}
 		in.buf = append(in.buf, make([]byte, len(in.buf))...)
 	}
-	n, err := in.conn.Receive(in.buf[in.end:])
+	var n int
+	var err error
+	if in.answer != nil {
+		n, err = in.conn.ReceiveAfter(in.send, in.buf[in.end:])
+	} else {
+		n, err = in.conn.Receive(in.buf[in.end:])
+	}
 	in.end += n
 	if n > 0 {
 		return nil

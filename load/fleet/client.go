@@ -21,6 +21,7 @@ type client struct {
 	id     int
 	ev     wake.Event
 	policy retry.Client
+	launch func() // method release, kept so that no attempt allocates
 	// signal wakes a client without a connection: its attempt is due, or it is dismissed.
 	signal    chan struct{}
 	start     time.Duration // of the next operation of a closed loop
@@ -33,6 +34,7 @@ type client struct {
 	mu      sync.Mutex
 	state   state
 	begun   bool       // an operation is under way
+	broken  bool       // the attempt could not be sent
 	hinted  bool       // the attempt's due moment is a server's floor
 	conn    *wire.Conn // nil: there is none, and it is dialled when the attempt is due
 	due     time.Duration
@@ -109,14 +111,16 @@ func (c *client) warm(ctx context.Context) error {
 
 // next prepares the first attempt of the next operation, or makes the client wait for one.
 func (c *client) next() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	if c.f.cfg.Open != nil {
-		return c.idle()
+		c.state = idling
+		c.deadline(time.Time{})
+		return true
 	}
 	if c.operation == pace.Share(c.f.cfg.Operations, c.f.cfg.Clients, c.id) {
 		return false
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
 	c.begin(c.start)
 	c.arm(c.start, false)
 	return true
@@ -159,17 +163,28 @@ func (c *client) begin(due time.Duration) {
 	c.f.cfg.Recorder.OperationStarted(uint32(c.id))
 }
 
-// arm has the attempt leave at due. The caller holds mu.
+// arm prepares the attempt that leaves at due. The caller holds mu.
 func (c *client) arm(due time.Duration, hinted bool) {
 	c.request.set(c.operation, c.policy.Attempt())
-	c.due, c.hinted, c.state = due, hinted, armed
+	c.due, c.hinted, c.broken, c.state = due, hinted, false, armed
 	c.deadline(c.f.t0.Add(due + c.policy.AttemptTimeout(due)))
+}
+
+// release lets what is prepared happen: the attempt leaves when it is due, or an operation of
+// the open loop may come. It is called once the connection is watched for the answer.
+func (c *client) release() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
 	switch now := c.f.now(); {
 	case c.f.stopped.Load():
-	case due <= now:
+	case c.state == idling:
+		if !c.f.idle.add(c.id) {
+			c.end()
+		}
+	case c.due <= now:
 		c.send(now)
 	default:
-		c.f.queue.Schedule(&c.ev, due)
+		c.f.queue.Schedule(&c.ev, c.due)
 	}
 }
 
@@ -203,8 +218,10 @@ func (c *client) send(now time.Duration) {
 		c.wake()
 		return
 	}
-	// A failed write is a lost connection, which the client's read meets as well.
-	_ = c.conn.Send(c.request.text)
+	if c.conn.Send(c.request.text) != nil {
+		c.broken = true
+		c.deadline(longAgo) // the answer will not come
+	}
 }
 
 func (c *client) wake() {
@@ -221,16 +238,6 @@ func (c *client) interrupt() {
 	c.deadline(longAgo)
 }
 
-// idle makes the client wait for an operation of the open loop, or returns false where none
-// will come.
-func (c *client) idle() bool {
-	c.mu.Lock()
-	c.state = idling
-	c.deadline(time.Time{})
-	c.mu.Unlock()
-	return c.f.idle.add(c.id)
-}
-
 // open starts an operation on an idle client, or returns false where the client has left with
 // the run. The dispatcher calls it.
 func (c *client) open(due time.Duration) bool {
@@ -241,6 +248,7 @@ func (c *client) open(due time.Duration) bool {
 	}
 	c.begin(due)
 	c.arm(due, false)
+	c.send(c.f.now())
 	return true
 }
 
@@ -248,9 +256,13 @@ func (c *client) open(due time.Duration) bool {
 func (c *client) dismiss() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.state != idling {
-		return
+	if c.state == idling {
+		c.end()
 	}
+}
+
+// end tells the client that no operation will come. The caller holds mu.
+func (c *client) end() {
 	c.state = dismissed
 	c.deadline(longAgo)
 	c.wake()
@@ -258,8 +270,13 @@ func (c *client) dismiss() {
 
 // await returns the outcome of the attempt once it has left, and when it was known.
 func (c *client) await(ctx context.Context) (retry.Outcome, time.Duration, ending) {
+	released := false
 	for {
 		if c.conn == nil {
+			if !released {
+				c.release()
+				released = true
+			}
 			select {
 			case <-c.signal:
 			case <-ctx.Done():
@@ -271,7 +288,14 @@ func (c *client) await(ctx context.Context) (retry.Outcome, time.Duration, endin
 				return c.failed(ctx, o)
 			}
 		}
-		n, err := c.conn.Receive(c.in)
+		var n int
+		var err error
+		if released {
+			n, err = c.conn.Receive(c.in)
+		} else {
+			n, err = c.conn.ReceiveAfter(c.launch, c.in)
+			released = true
+		}
 		how, waiting := c.unsent()
 		switch {
 		case !waiting:

@@ -122,7 +122,12 @@ func (c *client) discard(rest int64) error {
 
 // lostBy is the outcome of an attempt whose answer ended in err.
 func (c *client) lostBy(err error) retry.Outcome {
+	c.mu.Lock()
+	broken := c.broken
+	c.mu.Unlock()
 	switch {
+	case broken:
+		return retry.Outcome{Kind: retry.Reset}
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return retry.Outcome{Kind: retry.Timeout}
 	case errors.Is(err, errMalformed):

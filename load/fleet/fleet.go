@@ -136,6 +136,7 @@ func New(cfg Config) *Fleet {
 		c := &f.clients[i]
 		c.f, c.id, c.ev.ID = f, i, i
 		c.signal = make(chan struct{}, 1)
+		c.launch = c.release
 		c.request = cfg.Request.build(i)
 		stream := uint32(i)
 		if cfg.SharedSeed {

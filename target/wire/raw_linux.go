@@ -17,6 +17,7 @@ type raw struct {
 	out, in  call
 	sendOnce func(fd uintptr) bool
 	read     func(fd uintptr) bool
+	start    func() // called before the first read, in its place
 }
 
 // A call is one system call's arguments and results.
@@ -47,6 +48,11 @@ func (r *raw) init(conn net.Conn) {
 		return true // also where nothing was written: the ordinary write waits better
 	}
 	r.read = func(fd uintptr) bool {
+		if start := r.start; start != nil {
+			r.start = nil
+			start()
+			return false
+		}
 		r.in.do(unix.SYS_RECVFROM, fd, 0)
 		return r.in.errno != unix.EAGAIN && r.in.errno != unix.EINTR
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // raw does nothing here: a Conn reads and writes in the ordinary way.
-type raw struct{}
+type raw struct{ start func() }
 
 func (*raw) init(net.Conn)               {}
 func (*raw) ok() bool                    { return false }

@@ -36,6 +36,22 @@ func (c *Conn) Send(b []byte) error {
 	return err
 }
 
+// ReceiveAfter is Receive for data that cannot come before start has been called, such as the
+// answer to what start sends. It begins to watch the connection, calls start, and waits
+// without looking first, which would be a system call in vain. It does not call start where
+// the connection is closed or past its deadline. Data, or an end, that came before is noticed
+// only with what comes after.
+func (c *Conn) ReceiveAfter(start func(), b []byte) (int, error) {
+	if !c.raw.ok() {
+		start()
+		return c.Read(b)
+	}
+	c.raw.start = start
+	n, err := c.raw.receive(b)
+	c.raw.start = nil
+	return n, err
+}
+
 // Receive waits for data and reads at most len(b) bytes of it, like Read. It allocates
 // nothing. b must not be empty.
 func (c *Conn) Receive(b []byte) (int, error) {

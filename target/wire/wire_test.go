@@ -92,6 +92,29 @@ func TestSendErrors(t *testing.T) {
 	}
 }
 
+// The answer to what start sends is received, however soon it comes.
+func TestReceiveAfter(t *testing.T) {
+	for _, socket := range []bool{true, false} {
+		a, b := net.Pipe()
+		if socket {
+			a, b = pair(t)
+		}
+		go func() { _, _ = io.Copy(b, b) }()
+		c, buf := New(a), make([]byte, 10)
+		for i := range 1000 {
+			n, err := c.ReceiveAfter(func() { go func() { _ = c.Send([]byte{byte(i)}) }() }, buf)
+			if n != 1 || err != nil || buf[0] != byte(i) {
+				t.Fatalf("socket %v: ReceiveAfter = %d, %v, %v; want the byte that was sent", socket, n, err, buf[:n])
+			}
+		}
+	}
+	a, _ := pair(t)
+	_ = a.SetReadDeadline(time.Unix(1, 0))
+	if _, err := New(a).ReceiveAfter(func() { t.Error("start was called") }, make([]byte, 1)); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("ReceiveAfter after the deadline = %v", err)
+	}
+}
+
 func TestReceiveErrors(t *testing.T) {
 	b := make([]byte, 10)
 	x, y := pair(t)
