@@ -125,7 +125,6 @@ type Fleet struct {
 
 	opening wake.Event // the next operation of an open loop
 	idle    idleQueue
-	writers writers
 }
 
 // New returns a fleet that has no connections yet.
@@ -222,8 +221,7 @@ func (f *Fleet) release(ctx context.Context, stop func(), start func(time.Time) 
 	var engine sync.WaitGroup
 	defer engine.Wait()
 	defer stopClock()
-	f.writers.start(clock, &engine, min(runtime.GOMAXPROCS(0), writersMax))
-	engine.Go(func() { queue.Run(clock, f.fire) })
+	f.dispatch(clock, &engine)
 	if err := start(f.t0); err != nil {
 		return Stats{}, err
 	}

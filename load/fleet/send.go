@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"context"
+	"runtime"
 	"sync"
 
 	"stormtest/target/wake"
@@ -10,22 +11,21 @@ import (
 // openingID marks the event that starts operations of an open loop.
 const openingID = -1
 
-// Bounds of sharing a wave out over writers.
-const (
-	waveMin    = 64 // fewer sends are not worth a second goroutine
-	writersMax = 4
-)
+// sendersMax bounds the goroutines that send one wave.
+const sendersMax = 4
 
-// fire sends what is due. It runs on the dispatcher.
-func (f *Fleet) fire(due []*wake.Event) {
-	if len(due) >= waveMin && f.writers.helpers > 0 {
-		f.writers.share(f, due)
-		return
+// dispatch sends what is due until ctx is cancelled; wg waits for it. In a wave helpers send
+// too, for a send takes some 7 µs of the kernel, and one goroutine alone needs 15 ms for
+// 2,000 requests that are due together (scripts/bench/README.md).
+func (f *Fleet) dispatch(ctx context.Context, wg *sync.WaitGroup) {
+	wg.Go(func() { f.queue.Run(ctx, f.fire) })
+	for range min(runtime.GOMAXPROCS(0), sendersMax) - 1 {
+		wg.Go(func() { f.queue.Help(ctx, f.fire) })
 	}
-	f.send(due)
 }
 
-func (f *Fleet) send(due []*wake.Event) {
+// fire sends what is due. The dispatcher and its helpers call it.
+func (f *Fleet) fire(due []*wake.Event) {
 	for _, e := range due {
 		if e.ID == openingID {
 			f.startOperations()
@@ -33,47 +33,4 @@ func (f *Fleet) send(due []*wake.Event) {
 		}
 		f.clients[e.ID].fire()
 	}
-}
-
-// writers share a wave out: a write to a loopback socket takes some 7 µs of the kernel, so
-// one writer alone would send 2,000 requests in 14 ms. Two sent them in 8.5 ms
-// (scripts/bench/README.md).
-type writers struct {
-	helpers int
-	work    chan []*wake.Event
-	f       *Fleet
-	busy    sync.WaitGroup
-}
-
-// start makes n writers of which the dispatcher itself is one.
-func (w *writers) start(ctx context.Context, wg *sync.WaitGroup, n int) {
-	w.helpers = n - 1
-	w.work = make(chan []*wake.Event, n)
-	for range w.helpers {
-		wg.Go(func() {
-			for {
-				select {
-				case part := <-w.work:
-					w.f.send(part)
-					w.busy.Done()
-				case <-ctx.Done():
-					return
-				}
-			}
-		})
-	}
-}
-
-// share sends due in equal parts and returns when all are sent.
-func (w *writers) share(f *Fleet, due []*wake.Event) {
-	w.f = f
-	parts := w.helpers + 1
-	size := (len(due) + parts - 1) / parts
-	for len(due) > size {
-		w.busy.Add(1)
-		w.work <- due[:size]
-		due = due[size:]
-	}
-	f.send(due)
-	w.busy.Wait()
 }

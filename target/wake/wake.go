@@ -46,12 +46,19 @@ const (
 type Queue struct {
 	t0      time.Time
 	sleeper sleeper
+	wave    chan struct{} // a token for each helper that a wave calls
 
 	mu   sync.Mutex
 	heap []*Event
 	seq  uint64
 	next time.Duration // what Run sleeps for; far when it sleeps for ever
 }
+
+// Batch is the most events that fire gets in one call.
+const Batch = 64
+
+// helpersMost bounds the helpers that one wave calls.
+const helpersMost = 8
 
 // far is later than any event.
 const far = time.Duration(1<<63 - 1)
@@ -71,7 +78,7 @@ type sleeper interface {
 // New returns a queue whose moments count from t0. It holds system resources until Run
 // returns, so it must be run. The error says what the system refused.
 func New(t0 time.Time, s Source) (*Queue, error) {
-	q := &Queue{t0: t0, next: far}
+	q := &Queue{t0: t0, next: far, wave: make(chan struct{}, helpersMost)}
 	if s == Timers {
 		q.sleeper = newTimers()
 		return q, nil
@@ -124,14 +131,21 @@ func (q *Queue) Cancel(e *Event) bool {
 
 // Run calls fire with what is due, earliest first, until ctx is cancelled. It blocks, and
 // needs a goroutine of its own. fire runs on it, must not keep the slice, and may schedule.
-// Every call gets all that is due at that moment, so that fire may share a wave out.
+// A call gets at most Batch events, so that the first of a wave need not wait until the last
+// is taken off the queue.
 func (q *Queue) Run(ctx context.Context, fire func(due []*Event)) {
 	q.sleeper.start()
 	defer q.sleeper.stop()
 	defer context.AfterFunc(ctx, q.sleeper.kick)()
-	var due []*Event
+	due := make([]*Event, 0, Batch)
 	for ctx.Err() == nil {
 		due = q.take(due[:0])
+		if len(due) == Batch {
+			select {
+			case q.wave <- struct{}{}:
+			default: // all helpers are called already
+			}
+		}
 		if len(due) > 0 {
 			fire(due)
 			continue
@@ -140,12 +154,32 @@ func (q *Queue) Run(ctx context.Context, fire func(due []*Event)) {
 	}
 }
 
-// take moves what is due from the heap to due.
+// Help is a second pair of hands for Run: when more than a batch is due, it takes batches
+// too, until nothing is due, and calls fire with them at the same time as Run does. It blocks
+// until ctx is cancelled, and needs a goroutine of its own; there may be several.
+func (q *Queue) Help(ctx context.Context, fire func(due []*Event)) {
+	due := make([]*Event, 0, Batch)
+	for {
+		select {
+		case <-q.wave:
+		case <-ctx.Done():
+			return
+		}
+		for {
+			if due = q.take(due[:0]); len(due) == 0 {
+				break
+			}
+			fire(due)
+		}
+	}
+}
+
+// take moves what is due, up to a batch, from the heap to due.
 func (q *Queue) take(due []*Event) []*Event {
 	now := q.Now()
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	for len(q.heap) > 0 && q.heap[0].due <= now {
+	for len(q.heap) > 0 && len(due) < Batch && q.heap[0].due <= now {
 		e := q.heap[0]
 		q.remove(e)
 		due = append(due, e)

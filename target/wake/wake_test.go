@@ -98,24 +98,47 @@ func TestCancelledEventsStayQuiet(t *testing.T) {
 	})
 }
 
-// A whole wave comes in one call, so that the caller may share it out.
-func TestWhatIsDueTogetherFiresTogether(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
-		q, _ := New(time.Now(), Timers)
-		calls := make(chan int, 10)
-		var wg sync.WaitGroup
-		wg.Go(func() { q.Run(ctx, func(due []*Event) { calls <- len(due) }) })
-		events := make([]Event, 500)
-		for i := range events {
-			q.Schedule(&events[i], time.Second)
-		}
-		if n := <-calls; n != 500 {
-			t.Errorf("first call got %d events, want 500", n)
-		}
-		cancel()
-		wg.Wait()
-	})
+// A wave comes in batches, all of it at its moment, each event once, whoever helps.
+func TestAWaveFiresInBatches(t *testing.T) {
+	for _, helpers := range []int{0, 1, 3} {
+		synctest.Test(t, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			q, _ := New(time.Now(), Timers)
+			const wave = 500
+			var mu sync.Mutex
+			var fired []int
+			fire := func(due []*Event) {
+				mu.Lock()
+				defer mu.Unlock()
+				if len(due) > Batch || q.Now() != time.Second {
+					t.Errorf("%d events at %v, want at most %d at 1s", len(due), q.Now(), Batch)
+				}
+				for _, e := range due {
+					fired = append(fired, e.ID)
+				}
+			}
+			var wg sync.WaitGroup
+			wg.Go(func() { q.Run(ctx, fire) })
+			for range helpers {
+				wg.Go(func() { q.Help(ctx, fire) })
+			}
+			events := make([]Event, wave)
+			for i := range events {
+				events[i].ID = i
+				q.Schedule(&events[i], time.Second)
+			}
+			time.Sleep(2 * time.Second)
+			cancel()
+			wg.Wait()
+			if helpers == 0 && !slices.IsSorted(fired) {
+				t.Error("the wave did not fire in the order in which it was scheduled")
+			}
+			slices.Sort(fired)
+			if len(fired) != wave || len(slices.Compact(fired)) != wave {
+				t.Errorf("%d helpers: %d events fired, want each of %d once", helpers, len(fired), wave)
+			}
+		})
+	}
 }
 
 // The kernel's clock is real time, so this test waits some 40 ms. It states no bound on
