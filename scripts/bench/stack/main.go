@@ -201,8 +201,7 @@ func ownConn(c net.Conn, st *stamps) {
 func client() error {
 	var m measure
 	var do func(i int) error
-	var fire func() // releases all clients at once; nil: by a channel
-	release := make(chan struct{})
+	var fire func() // sends for all clients at once; nil: each sends when it is released
 	switch *stack {
 	case "nethttp":
 		do = netHTTPClient()
@@ -243,18 +242,17 @@ func client() error {
 					_, _ = c.Write(req)
 				}
 			}
-			defer func() { _ = inBurst }()
-			return runClient(&m, do, fire, release, func() { inBurst.Store(false) })
+			return runClient(&m, do, fire, func() { inBurst.Store(false) })
 		}
 	}
-	return runClient(&m, do, fire, release, func() {})
+	return runClient(&m, do, fire, func() {})
 }
 
-func runClient(m *measure, do func(int) error, fire func(), release chan struct{}, closedLoop func()) error {
+func runClient(m *measure, do func(int) error, fire, closedLoop func()) error {
 	var errs atomic.Int64
 	for round := range *rounds + 1 {
 		var wg, ready sync.WaitGroup
-		release = make(chan struct{})
+		release := make(chan struct{})
 		for i := range *clients {
 			wg.Add(1)
 			ready.Add(1)
