@@ -233,7 +233,10 @@ func (f *Fleet) release(ctx context.Context, stop func(), start func(time.Time) 
 	}
 	f.barrier.open()
 	clients.Wait()
-	return f.stats(), nil
+	end := min(f.now(), f.cfg.Duration)
+	stopClock()
+	engine.Wait() // the dispatcher counts too
+	return f.stats(end), nil
 }
 
 // lead is how long the clients get to arm their first attempts.
@@ -244,9 +247,9 @@ func (f *Fleet) lead() time.Duration {
 // now is the time since t0.
 func (f *Fleet) now() time.Duration { return time.Since(f.t0) }
 
-func (f *Fleet) stats() Stats {
+func (f *Fleet) stats(end time.Duration) Stats {
 	stats := Stats{
-		End:         min(f.now(), f.cfg.Duration),
+		End:         end,
 		InFlight:    f.inFlight.Load(),
 		Unfinished:  f.unfinished.Load(),
 		Unstarted:   f.idle.unstarted,

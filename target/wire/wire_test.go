@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -101,8 +102,15 @@ func TestReceiveAfter(t *testing.T) {
 		}
 		go func() { _, _ = io.Copy(b, b) }()
 		c, buf := New(a), make([]byte, 10)
+		var sending sync.Mutex // one goroutine sends at a time
 		for i := range 1000 {
-			n, err := c.ReceiveAfter(func() { go func() { _ = c.Send([]byte{byte(i)}) }() }, buf)
+			n, err := c.ReceiveAfter(func() {
+				go func() {
+					sending.Lock()
+					defer sending.Unlock()
+					_ = c.Send([]byte{byte(i)})
+				}()
+			}, buf)
 			if n != 1 || err != nil || buf[0] != byte(i) {
 				t.Fatalf("socket %v: ReceiveAfter = %d, %v, %v; want the byte that was sent", socket, n, err, buf[:n])
 			}
