@@ -35,7 +35,7 @@ var imports = map[string][]string{
 	"load/fleet":        {"load/plan", "load/retry", "load/pace", "load/seed", "load/record", "target/wake", "target/wire"},
 	"load": {
 		"load/backoff", "load/fleet", "load/pace", "load/plan", "load/record", "load/retry", "load/seed",
-		"target", "target/wake",
+		"target", "target/station", "target/wake",
 	},
 	"report":       {"load/record", "report/check"},
 	"report/check": {"load/record"},

@@ -74,11 +74,13 @@ func Run(ctx context.Context, p plan.Plan, env Env) (*record.Result, error) {
 		Gates:          []record.Gate{},
 	}
 	trace := newTracer(env.Trace)
+	var failed error
 	for i, strategy := range p.Strategies {
 		s := storm{plan: p, strategy: strategy, env: env, trace: trace, index: i}
 		run, reasons, err := s.run(ctx)
 		if err != nil && ctx.Err() == nil {
-			return result, fmt.Errorf("load: strategy %s: %w", strategy, err)
+			failed = fmt.Errorf("load: strategy %s: %w", strategy, err)
+			break
 		}
 		if err == nil {
 			result.Runs = append(result.Runs, run)
@@ -92,7 +94,7 @@ func Run(ctx context.Context, p plan.Plan, env Env) (*record.Result, error) {
 		}
 	}
 	result.Valid = len(result.InvalidReasons) == 0
-	return result, trace.flush()
+	return result, errors.Join(failed, trace.flush())
 }
 
 // prefixed names the strategy where there are several.

@@ -16,6 +16,7 @@ import (
 	"stormtest/load/retry"
 	"stormtest/load/seed"
 	"stormtest/target"
+	"stormtest/target/station"
 )
 
 // A storm is the run of one strategy against one target.
@@ -62,16 +63,27 @@ func (s *storm) run(ctx context.Context) (record.Run, []string, error) {
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var wg sync.WaitGroup
 	var served error
-	wg.Go(func() { served = server.Serve(serving) })
-	stats, err := s.release(ctx, tgt, place)
+	running, fail := context.WithCancel(ctx)
+	defer fail()
+	wg.Go(func() {
+		if served = server.Serve(serving); served != nil {
+			fail() // a storm against nothing measures nothing
+		}
+	})
+	stats, err := s.release(running, tgt, place)
 	stop()
 	wg.Wait()
 	if err = errors.Join(err, served); err != nil {
 		return record.Run{}, nil, err
 	}
 	for i := range s.arrived {
-		for missing := stats.Sent[i] - stats.Lost[i] - s.arrived[i].count.Load(); missing > 0; missing-- {
-			s.recorder.Lost(uint32(i), fleet.LostUnread)
+		missing := stats.Sent[i] - stats.Lost[i] - s.arrived[i].count.Load()
+		for n := range missing {
+			how := fleet.LostUnread
+			if n < stats.Resets[i] {
+				how = fleet.LostReset
+			}
+			s.recorder.Lost(uint32(i), how)
 		}
 	}
 	run := s.recorder.Summarise(record.End{
@@ -86,7 +98,7 @@ func (s *storm) run(ctx context.Context) (record.Run, []string, error) {
 		TimerSource:        stats.TimerSource,
 		Notes:              s.notes(stats),
 	})
-	return run, record.Validity(run), nil
+	return run, append(record.Validity(run), exhaustion(stats)...), nil
 }
 
 // release connects the fleet, starts both clocks at one t0, and returns when the fleet is
@@ -112,6 +124,14 @@ func (s *storm) release(ctx context.Context, tgt *target.Target, place Place) (f
 		s.drain(stats)
 	}
 	return stats, err
+}
+
+// exhaustion says in words what this machine ran out of.
+func exhaustion(stats fleet.Stats) []string {
+	if stats.Exhausted == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d connections could not be opened because this machine ran out of descriptors or ports; fewer clients, or higher limits, would fit", stats.Exhausted)}
 }
 
 // drainMax bounds the wait for the target to read what was sent last; what it has not read
@@ -208,6 +228,11 @@ func (s *storm) recording() record.Config {
 		KindNames:         names(retry.KindCount),
 		ReasonNames:       names(retry.ReasonCount),
 		LostNames:         fleet.LostNames,
+	}
+	for _, o := range p.Outages {
+		if o.Mode == station.ModeRefuse && o.From == 0 {
+			c.StartTogether = false // what arrives first is not the first wave
+		}
 	}
 	c.WindowFrom, c.WindowTo = p.ConvoyWindow()
 	lo, hi := entry.Range(params, backoff.Attempt{})

@@ -11,7 +11,6 @@ type request struct {
 	client    uint32 // Unknown without the header
 	attempt   int
 	bodyBytes int64
-	last      bool // the client closes the connection after the answer
 }
 
 var (
@@ -23,8 +22,6 @@ var (
 	nameAttempt  = []byte(HeaderAttempt)
 	nameLength   = []byte("Content-Length")
 	nameEncoding = []byte("Transfer-Encoding")
-	nameConn     = []byte("Connection")
-	valueClose   = []byte("close")
 	version11    = []byte(" HTTP/1.1")
 )
 
@@ -62,8 +59,6 @@ func parseHead(head []byte) (request, error) {
 			length = n
 		case equalFold(name, nameEncoding):
 			return req, errHead
-		case equalFold(name, nameConn):
-			req.last = equalFold(value, valueClose)
 		}
 	}
 	req.bodyBytes = max(0, length)

@@ -19,7 +19,6 @@ func TestParseHead(t *testing.T) {
 		{name: "a stranger's", head: "GET / HTTP/1.1\r\nHost: h\r\n", want: request{client: Unknown}},
 		{name: "names in any case", head: "POST /x HTTP/1.1\r\nstormtest-client:4\r\nCONTENT-LENGTH:  12 \r\n",
 			want: request{client: 4, bodyBytes: 12}},
-		{name: "closing", head: "GET / HTTP/1.1\r\nConnection: Close\r\n", want: request{client: Unknown, last: true}},
 		{name: "a client that is no number is unknown", head: "GET / HTTP/1.1\r\nStormtest-Client: x\r\n", want: request{client: Unknown}},
 		{name: "a client past 32 bits is unknown", head: "GET / HTTP/1.1\r\nStormtest-Client: 4294967296\r\n", want: request{client: Unknown}},
 		{name: "the last client", head: "GET / HTTP/1.1\r\nStormtest-Client: 4294967294\r\n", want: request{client: 4294967294}},

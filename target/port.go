@@ -6,7 +6,7 @@ import (
 	"net/netip"
 )
 
-// A Port is a TCP port on loopback that stays the target's while nothing listens on it.
+// A Port is a TCP port that stays the target's while nothing listens on it.
 //
 // During an outage of mode refuse the listener is closed. The kernel would then be free to
 // give the port to one of the thousands of connections that the fleet tries to open, which

@@ -61,8 +61,9 @@ func (r *responder) run(ctx context.Context) {
 				break
 			}
 			for _, a := range batch {
-				// A client that has gone is no fault of the target's; its reader sees it too.
-				_ = a.conn.Send(a.text)
+				// A client that has gone, or that does not read, is no fault of the target's;
+				// its reader sees the end too.
+				_ = a.conn.SendNow(a.text)
 			}
 		}
 	}

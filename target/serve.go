@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"sync"
+	"syscall"
 	"time"
 
 	"stormtest/target/station"
@@ -122,9 +124,23 @@ func (s *Server) until(ctx context.Context, at time.Duration, failed <-chan erro
 	}
 }
 
+// acceptPause is how long an accept loop waits where the process is short of descriptors,
+// as it may be while a fleet that timed out together opens new connections before the old
+// ones are closed here.
+const acceptPause = 5 * time.Millisecond
+
+func transient(err error) bool {
+	return slices.ContainsFunc([]error{syscall.EMFILE, syscall.ENFILE, syscall.ENOBUFS, syscall.ENOMEM, syscall.ECONNABORTED},
+		func(e error) bool { return errors.Is(err, e) })
+}
+
 func (s *Server) accept(ln net.Listener, failed chan<- error) {
 	for {
 		c, err := ln.Accept()
+		if transient(err) {
+			time.Sleep(acceptPause)
+			continue
+		}
 		if err != nil {
 			if !errors.Is(err, net.ErrClosed) {
 				failed <- fmt.Errorf("target: accept: %w", err)
@@ -220,6 +236,9 @@ func (s *Server) serve(c net.Conn) {
 			abort(c)
 			return
 		}
+		if req.bodyBytes == 0 && in.start < in.end {
+			return // the next request before this one's answer
+		}
 		if req.bodyBytes > 0 {
 			if in.answer != nil {
 				in.send()
@@ -244,9 +263,6 @@ type input struct {
 func (in *input) next() (req request, stamp time.Time, err error) {
 	if in.start < in.end {
 		stamp = time.Now()
-		if in.answer != nil {
-			in.send()
-		}
 	}
 	for {
 		if i := bytes.Index(in.buf[in.start:in.end], headEnd); i >= 0 {

@@ -8,11 +8,13 @@
 package target
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -37,7 +39,7 @@ type Arrival struct {
 	At       time.Duration // since the target's t0
 	Client   uint32
 	Attempt  int  // 0 is an operation's first
-	Rejected bool // answered at once with an error: over capacity, or by the outage
+	Rejected bool // turned away at once, over capacity or by the outage, with a status or a reset
 }
 
 // Config says what a Target is. The zero value of every field but Station is usable.
@@ -47,7 +49,8 @@ type Config struct {
 	Service *rand.Rand
 	// OnArrival and OnServed, where set, are told of every arrival and of every piece of work
 	// finished; wasted work is for a client that had gone. They run under the target's lock,
-	// in order, and must be quick.
+	// one at a time, and must be quick; At may step back by what
+	// lies between a stamp and the lock.
 	OnArrival func(Arrival)
 	OnServed  func(at time.Duration, wasted bool)
 	// Wake is what the moments of completion are timed with.
@@ -93,6 +96,8 @@ func New(cfg Config) (*Target, error) {
 	if err := errors.Join(cfg.Station.Validate()...); err != nil {
 		return nil, fmt.Errorf("target: %w", err)
 	}
+	cfg.Station.Outages = slices.Clone(cfg.Station.Outages)
+	slices.SortFunc(cfg.Station.Outages, func(a, b station.Outage) int { return cmp.Compare(a.From, b.From) })
 	return &Target{
 		cfg:     cfg,
 		st:      station.New(cfg.Station, cfg.Service),
@@ -103,8 +108,8 @@ func New(cfg Config) (*Target, error) {
 	}, nil
 }
 
-// Start sets the moment from which the outage script and every arrival count. It comes
-// before the first request, and before Run.
+// Start sets the moment from which the outage script and every arrival count. Requests
+// before it are answered and not counted. It is called once.
 func (t *Target) Start(t0 time.Time) error {
 	alarms, err := wake.New(t0, t.cfg.Wake)
 	if err != nil {

@@ -204,8 +204,8 @@ func TestAClientThatLeaves(t *testing.T) {
 func TestRefuseClosesTheDoorAndOpensItAgain(t *testing.T) {
 	in(t, station.Config{PerSecond: 1000, Workers: 1, Status: 503,
 		Outages: []station.Outage{
+			{From: 3 * time.Second, To: 4 * time.Second, Mode: station.ModeRefuse}, // their order does not matter
 			{From: time.Second, To: 2 * time.Second, Mode: station.ModeRefuse},
-			{From: 3 * time.Second, To: 4 * time.Second, Mode: station.ModeRefuse},
 		}}, func(b *bed) {
 		for _, open := range []time.Duration{0, 2 * time.Second} {
 			time.Sleep(open + 500*time.Millisecond - b.now())

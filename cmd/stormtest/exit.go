@@ -42,22 +42,38 @@ func (e outcomeError) Error() string { return fmt.Sprintf("exit code %d", e.code
 func codeOf(err error, w io.Writer) int {
 	var outcome outcomeError
 	var user usageError
-	switch {
-	case err == nil:
+	if err == nil {
 		return codePassed
-	case errors.As(err, &outcome):
-		return outcome.code
-	case errors.Is(err, syscall.EPIPE):
-		return codeFailed // whoever read has gone, and needs no word
 	}
-	for line := range strings.Lines(err.Error()) {
-		fmt.Fprintf(w, "stormtest: %s\n", strings.TrimRight(line, "\n"))
+	for _, e := range leaves(err) {
+		if errors.As(e, new(outcomeError)) || errors.Is(e, syscall.EPIPE) {
+			continue // told already; or whoever read has gone, and needs no word
+		}
+		for line := range strings.Lines(e.Error()) {
+			fmt.Fprintf(w, "stormtest: %s\n", strings.TrimRight(line, "\n"))
+		}
+	}
+	if errors.As(err, &outcome) {
+		return outcome.code
 	}
 	if errors.As(err, &user) {
 		fmt.Fprintln(w, "Run 'stormtest --help' for the flags.")
 		return codeUsage
 	}
 	return codeFailed
+}
+
+// leaves returns the errors that were joined into err.
+func leaves(err error) []error {
+	joined, ok := err.(interface{ Unwrap() []error })
+	if !ok {
+		return []error{err}
+	}
+	var list []error
+	for _, e := range joined.Unwrap() {
+		list = append(list, leaves(e)...)
+	}
+	return list
 }
 
 // outcomeOf returns the error that stands for a finished run's exit code.

@@ -68,6 +68,7 @@ func TestBadInputIsRefusedBeforeAnythingIsSent(t *testing.T) {
 		{name: "a folder as file", args: []string{"--csv", dir}, want: []string{"--csv", "directory"}},
 		{name: "two on stdout", args: []string{"--json", "-", "--csv", "-"}, want: []string{"--json took stdout"}},
 		{name: "two in one file", args: []string{"--json", filepath.Join(dir, "x"), "--csv", filepath.Join(dir, "x")}, want: []string{"--json writes there"}},
+		{name: "trace and report in one file", args: []string{"--json", filepath.Join(dir, "x"), "--trace", dir + "/./x"}, want: []string{"--json writes there"}},
 		{name: "no scenario", args: []string{"--file", filepath.Join(dir, "none.yaml")}, want: []string{"--file", "no such file"}},
 		{name: "scenario with a typo", args: []string{"--file", bad}, want: []string{"bad.yaml:2", "clinets", "clients"}},
 		{name: "environment", env: []string{"STORMTEST_CLIENTS=none"}, want: []string{"STORMTEST_CLIENTS"}},
@@ -288,6 +289,19 @@ func TestAClosedPipeEndsQuietly(t *testing.T) {
 	}
 	if _, err := os.Stat(path); err != nil {
 		t.Errorf("the file was lost with the pipe: %v", err)
+	}
+}
+
+// What failed beside a gate, or beside a closed pipe, is told.
+func TestNoErrorIsSwallowed(t *testing.T) {
+	var errs bytes.Buffer
+	lost := errors.New("the disk is full")
+	if code := codeOf(errors.Join(lost, outcomeError{codeGate}), &errs); code != codeGate || !strings.Contains(errs.String(), "disk is full") {
+		t.Errorf("code %d, stderr %q", code, errs.String())
+	}
+	errs.Reset()
+	if code := codeOf(errors.Join(errors.Join(lost, syscall.EPIPE), nil), &errs); code != codeFailed || strings.Count(errs.String(), "\n") != 1 {
+		t.Errorf("code %d, stderr %q", code, errs.String())
 	}
 }
 

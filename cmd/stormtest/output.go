@@ -125,7 +125,7 @@ func (o *outputs) open(w world) (*sinks, error) {
 			faults = append(faults, err)
 		}
 	}
-	if err := s.openTrace(o.trace); err != nil {
+	if err := s.openTrace(o.trace, len(faults) == 0); err != nil {
 		faults = append(faults, err)
 	}
 	if err := errors.Join(faults...); err != nil {
@@ -147,16 +147,24 @@ func (s *sinks) add(f report.Format, path string) error {
 		s.files = append(s.files, sink{flag: f.Flag, format: f})
 		return nil
 	}
-	for _, other := range s.files {
-		if other.path == path {
-			return fmt.Errorf("--%s: %s: --%s writes there already", f.Flag, path, other.flag)
-		}
+	if err := s.taken(f.Flag, path); err != nil {
+		return err
 	}
 	file, temp, err := create(path)
 	if err != nil {
 		return fmt.Errorf("--%s: %w", f.Flag, err)
 	}
 	s.files = append(s.files, sink{flag: f.Flag, path: path, file: file, temp: temp, format: f})
+	return nil
+}
+
+// taken is the error of two outputs in one file.
+func (s *sinks) taken(flag, path string) error {
+	for _, other := range s.files {
+		if other.path != "" && filepath.Clean(other.path) == filepath.Clean(path) {
+			return fmt.Errorf("--%s: %s: --%s writes there already", flag, path, other.flag)
+		}
+	}
 	return nil
 }
 
@@ -168,13 +176,17 @@ func (s *sinks) takeStdout(flag string) error {
 	return nil
 }
 
-func (s *sinks) openTrace(path string) error {
+// openTrace empties the file only where nothing else is wrong.
+func (s *sinks) openTrace(path string, faultless bool) error {
 	switch path {
 	case "":
 		return nil
 	case "-":
 		s.tracing = s.w.out
 		return s.takeStdout(traceFlag)
+	}
+	if err := s.taken(traceFlag, path); err != nil || !faultless {
+		return err
 	}
 	file, err := os.Create(path)
 	if err != nil {
@@ -257,13 +269,18 @@ func (f *sink) write(r *record.Result, o report.Options) error {
 	if f.temp == "" || err != nil {
 		return err
 	}
-	// As os.Create would have made it; the temporary file was the user's alone.
-	if err := os.Chmod(f.temp, 0o666&^umask()); err != nil {
-		return err
-	}
 	path := f.path
 	if real, err := filepath.EvalSymlinks(path); err == nil {
 		path = real
+	}
+	// The mode of what stood there, or what os.Create would have given; the temporary file was
+	// the user's alone.
+	mode := 0o666 &^ umask()
+	if info, err := os.Stat(path); err == nil {
+		mode = info.Mode().Perm()
+	}
+	if err := os.Chmod(f.temp, mode); err != nil {
+		return err
 	}
 	temp := f.temp
 	f.temp = ""

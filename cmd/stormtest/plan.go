@@ -17,7 +17,10 @@ come to, as a scenario file. Nothing is sent. What is asked for without effect i
 said on stderr.`,
 		Example: "  stormtest plan --strategy all --base 50ms > storm.yaml\n  stormtest --file storm.yaml",
 		Args:    noArguments,
-		RunE: func(*cobra.Command, []string) error {
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := new(outputs).fill(cmd, w.env); err != nil {
+				return err
+			}
 			p, _, err := flags.resolve(w)
 			if err != nil {
 				return err

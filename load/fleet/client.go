@@ -28,6 +28,8 @@ type client struct {
 	operation int64         // how many operations it has ended
 	attempts  int64         // how many attempts it has sent
 	lost      int64         // of these, known not to have arrived
+	resets    int64         // of the others, reset and not seen to arrive
+	released  bool          // what is prepared has been let happen
 	reached   time.Duration // when the last attempt arrived; negative: it did not, or nobody knows
 	in        []byte        // what is being read
 
@@ -173,6 +175,7 @@ func (c *client) arm(due time.Duration, hinted bool) {
 // release lets what is prepared happen: the attempt leaves when it is due, or an operation of
 // the open loop may come. It is called once the connection is watched for the answer.
 func (c *client) release() {
+	c.released = true
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	switch now := c.f.now(); {
@@ -205,7 +208,7 @@ func (c *client) fire() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	// A connection lost, or an end, while the event was on its way leaves nothing to send.
-	if now := c.f.now(); c.state == armed && c.due <= now {
+	if now := c.f.now(); c.state == armed && c.due <= now && !c.f.stopped.Load() {
 		c.send(now)
 	}
 }
@@ -243,7 +246,7 @@ func (c *client) interrupt() {
 func (c *client) open(due time.Duration) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.state != idling {
+	if c.state != idling || c.f.stopped.Load() {
 		return false
 	}
 	c.begin(due)
@@ -270,18 +273,17 @@ func (c *client) end() {
 
 // await returns the outcome of the attempt once it has left, and when it was known.
 func (c *client) await(ctx context.Context) (retry.Outcome, time.Duration, ending) {
-	released := false
+	c.released = false
 	for {
 		if c.conn == nil {
-			if !released {
+			if !c.released {
 				c.release()
-				released = true
 			}
 			select {
 			case <-c.signal:
 			case <-ctx.Done():
 			}
-			if how, waiting := c.unsent(); waiting {
+			if how, waiting := c.unsent(false); waiting {
 				return retry.Outcome{}, 0, how
 			}
 			if o, err := c.connect(ctx); err != nil {
@@ -290,31 +292,36 @@ func (c *client) await(ctx context.Context) (retry.Outcome, time.Duration, endin
 		}
 		var n int
 		var err error
-		if released {
+		if c.released {
 			n, err = c.conn.Receive(c.in)
 		} else {
 			n, err = c.conn.ReceiveAfter(c.launch, c.in)
-			released = true
 		}
-		how, waiting := c.unsent()
+		how, waiting := c.unsent(true)
 		switch {
 		case !waiting:
 			return c.read(ctx, n, err)
 		case c.f.stopped.Load() || how == closed:
 			return retry.Outcome{}, 0, how
 		}
-		c.drop() // lost while nothing was under way: the attempt dials when it is due
 	}
 }
 
 // unsent reports whether the client still waits to send, and the ending if that is the end.
-func (c *client) unsent() (ending, bool) {
+// If it waits on, and lost says so, its connection was lost while nothing was under way: it is
+// closed here, under the lock that a send takes, so that the attempt dials when it is due.
+func (c *client) unsent(lost bool) (ending, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.state == dismissed {
 		return closed, true
 	}
-	return interrupted, c.state != sent
+	waiting := c.state != sent
+	if waiting && lost && !c.f.stopped.Load() {
+		_ = c.conn.Close()
+		c.conn = nil
+	}
+	return interrupted, waiting
 }
 
 // decide records an attempt's outcome and asks the policy what follows.

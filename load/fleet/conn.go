@@ -6,6 +6,7 @@ import (
 	"errors"
 	"net/http"
 	"os"
+	"slices"
 	"syscall"
 	"time"
 
@@ -20,6 +21,9 @@ func (c *client) connect(ctx context.Context) (retry.Outcome, error) {
 	defer cancel()
 	conn, err := c.f.dial(dialing)
 	if err != nil {
+		if exhausted(err) {
+			c.f.exhausted.Add(1)
+		}
 		return retry.Outcome{Kind: dialKind(err)}, err
 	}
 	c.mu.Lock()
@@ -28,6 +32,11 @@ func (c *client) connect(ctx context.Context) (retry.Outcome, error) {
 	c.deadline(end)
 	_ = c.conn.Send(c.request.text)
 	return retry.Outcome{}, nil
+}
+
+// exhausted reports whether it was this machine that ran out of something.
+func exhausted(err error) bool {
+	return slices.ContainsFunc([]error{syscall.EMFILE, syscall.ENFILE, syscall.EADDRNOTAVAIL}, func(e error) bool { return errors.Is(err, e) })
 }
 
 func dialKind(err error) retry.Kind {
@@ -158,7 +167,7 @@ func (c *client) failed(ctx context.Context, o retry.Outcome) (retry.Outcome, ti
 	case !connected:
 		c.recordLost(dialLost[o.Kind])
 	case o.Kind == retry.Reset && c.f.cfg.Arrived != nil && c.reached < 0:
-		c.recordLost(lostReset)
+		c.resets++ // booked at the end, for the target may be about to see it
 	}
 	return o, at, answered
 }
@@ -170,7 +179,7 @@ func (c *client) arrived() time.Duration {
 	if c.f.cfg.Arrived == nil {
 		return -1
 	}
-	if count, last := c.f.cfg.Arrived(c.id); count > c.attempts-c.lost {
+	if count, last := c.f.cfg.Arrived(c.id); count > c.attempts-c.lost-c.resets {
 		return last
 	}
 	return -1

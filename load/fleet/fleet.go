@@ -30,7 +30,7 @@ const (
 	lostRefused = iota
 	lostConnectTimeout
 	lostConnectFailed
-	lostReset
+	LostReset // for the caller: reset, and never seen by the target
 	lostConnecting
 	LostUnread // for the caller: sent, and never read by the target until it stopped
 )
@@ -40,7 +40,7 @@ var LostNames = []string{
 	lostRefused:        "refused",
 	lostConnectTimeout: "connect_timeout",
 	lostConnectFailed:  "connect_failed",
-	lostReset:          "reset_before_arrival",
+	LostReset:          "reset_before_arrival",
 	lostConnecting:     "connecting_at_end",
 	LostUnread:         "unread_at_end",
 }
@@ -103,9 +103,13 @@ type Stats struct {
 	Unstarted   int64
 	Connections int64 // opened over the whole run
 	TimerSource string
+	// Exhausted counts connections that could not be opened because this machine ran out of
+	// descriptors or ports.
+	Exhausted int64
 	// Sent and Lost count each client's attempts, and those of them that are known not to have
-	// reached the target.
-	Sent, Lost []int64
+	// reached the target. Resets counts those that were reset and had not been seen to arrive
+	// then: what of Sent - Lost never arrives was lost by a reset up to this number.
+	Sent, Lost, Resets []int64
 }
 
 // A Fleet is one run's clients. Connect, Run and Close are called in this order, once each.
@@ -122,6 +126,7 @@ type Fleet struct {
 	connections atomic.Int64
 	inFlight    atomic.Int64
 	unfinished  atomic.Int64
+	exhausted   atomic.Int64
 
 	opening wake.Event // the next operation of an open loop
 	idle    idleQueue
@@ -229,7 +234,7 @@ func (f *Fleet) release(ctx context.Context, stop func(), start func(time.Time) 
 	defer time.AfterFunc(time.Until(f.t0.Add(f.cfg.Duration)), stop).Stop()
 	if f.cfg.Open != nil {
 		f.idle.init(len(f.clients))
-		f.openNext()
+		f.openFirst()
 	}
 	f.barrier.open()
 	clients.Wait()
@@ -255,11 +260,14 @@ func (f *Fleet) stats(end time.Duration) Stats {
 		Unstarted:   f.idle.unstarted,
 		Connections: f.connections.Load(),
 		TimerSource: f.queue.Source(),
+		Exhausted:   f.exhausted.Load(),
 		Sent:        make([]int64, len(f.clients)),
 		Lost:        make([]int64, len(f.clients)),
+		Resets:      make([]int64, len(f.clients)),
 	}
 	for i := range f.clients {
-		stats.Sent[i], stats.Lost[i] = f.clients[i].attempts, f.clients[i].lost
+		c := &f.clients[i]
+		stats.Sent[i], stats.Lost[i], stats.Resets[i] = c.attempts, c.lost, c.resets
 	}
 	return stats
 }

@@ -14,7 +14,7 @@ type idleQueue struct {
 	length    int
 	exhausted bool // no operation will come any more
 
-	// The dispatcher's alone.
+	// Of the goroutine that has the opening event.
 	next      time.Duration // when the next operation is due
 	pending   bool          // next is one to come
 	unstarted int64
@@ -57,10 +57,28 @@ func (q *idleQueue) end() {
 	q.mu.Unlock()
 }
 
-// openNext schedules the next operation of the open loop. After the last one the idle
-// clients end, and the others as they fall idle.
-func (f *Fleet) openNext() {
+// openFirst prepares the schedule's first operation.
+func (f *Fleet) openFirst() {
 	f.idle.next, f.idle.pending = f.cfg.Open.Next()
+	f.scheduleOpening()
+}
+
+// startOperations hands every operation that is due to an idle client. One that finds none
+// is counted and not made up for. Whoever takes the opening event off the queue calls it, and
+// it goes back on the queue last, so that only one goroutine at a time is here.
+func (f *Fleet) startOperations() {
+	for f.idle.pending && f.idle.next <= f.now() && !f.stopped.Load() {
+		if i, ok := f.idle.take(); !ok || !f.clients[i].open(f.idle.next) {
+			f.idle.unstarted++
+		}
+		f.idle.next, f.idle.pending = f.cfg.Open.Next()
+	}
+	f.scheduleOpening()
+}
+
+// scheduleOpening waits for the next operation. After the last one the idle clients end, and
+// the others as they fall idle.
+func (f *Fleet) scheduleOpening() {
 	if f.idle.pending {
 		f.queue.Schedule(&f.opening, f.idle.next)
 		return
@@ -72,16 +90,5 @@ func (f *Fleet) openNext() {
 			return
 		}
 		f.clients[i].dismiss()
-	}
-}
-
-// startOperations hands every operation that is due to an idle client. One that finds none
-// is counted and not made up for.
-func (f *Fleet) startOperations() {
-	for f.idle.pending && f.idle.next <= f.now() {
-		if i, ok := f.idle.take(); !ok || !f.clients[i].open(f.idle.next) {
-			f.idle.unstarted++
-		}
-		f.openNext()
 	}
 }

@@ -25,9 +25,9 @@ const headMaxBytes = 64 << 10
 
 // parseResponse reads a head, without the empty line that ends it.
 //
-// The built-in target always sends Content-Length; an answer without it, with a
-// transfer coding, or to which no body belongs by its status is read as RFC 9112 6.3
-// says, except that a body until the end of the connection is malformed here.
+// The built-in target always sends Content-Length. Statuses that have no body are read as RFC
+// 9112 6.3 says; a body in a transfer coding, or until the end of the connection, is malformed
+// here.
 func parseResponse(head []byte) (response, error) {
 	line, rest, _ := bytes.Cut(head, crlf)
 	// "HTTP/1.1 503 Service Unavailable": the reason may be empty or absent.
@@ -69,7 +69,10 @@ func parseResponse(head []byte) (response, error) {
 			r.date = value
 		}
 	}
-	if length < 0 && r.status >= 200 && r.status != 204 && r.status != 304 {
+	switch {
+	case r.status == 204 || r.status == 304: // no body, whatever its headers say
+		length = 0
+	case length < 0 && r.status >= 200:
 		return response{}, errMalformed
 	}
 	r.bodyBytes = max(0, length)

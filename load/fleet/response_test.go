@@ -17,6 +17,7 @@ func TestParseResponse(t *testing.T) {
 		{name: "a body", head: "HTTP/1.1 200 OK\r\ncontent-length: 12\r\nDate: now\r\n", want: response{status: 200, bodyBytes: 12, date: []byte("now")}},
 		{name: "no reason", head: "HTTP/1.1 204\r\n", want: response{status: 204}},
 		{name: "an empty reason", head: "HTTP/1.1 304 \r\n", want: response{status: 304}},
+		{name: "a status without a body", head: "HTTP/1.1 304 Not Modified\r\nContent-Length: 99\r\n", want: response{status: 304}},
 		{name: "an interim answer", head: "HTTP/1.1 103 Early Hints\r\n", want: response{status: 103}},
 		{name: "closing", head: "HTTP/1.1 503 x\r\nConnection: close\r\nContent-Length: 0\r\n", want: response{status: 503, last: true}},
 		{name: "a body until the end", head: "HTTP/1.1 200 OK\r\n", bad: true},

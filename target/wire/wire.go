@@ -9,7 +9,10 @@
 // It is a leaf: fleet and target both stand on it, and it knows neither.
 package wire
 
-import "net"
+import (
+	"io"
+	"net"
+)
 
 // A Conn is one connection. One goroutine may send and another receive at the same time, but
 // not two the same. Deadlines and Close are those of the net.Conn, and end what waits here.
@@ -33,6 +36,20 @@ func (c *Conn) Send(b []byte) error {
 		return err
 	}
 	_, err = c.Write(b[n:])
+	return err
+}
+
+// SendNow is Send for a peer that may not read: where a socket's buffer does not take all of b
+// at once, the connection is closed instead of waited for.
+func (c *Conn) SendNow(b []byte) error {
+	if !c.raw.ok() {
+		return c.Send(b)
+	}
+	n, err := c.raw.send(b)
+	if err == nil && n < len(b) {
+		_ = c.Close()
+		err = io.ErrShortWrite
+	}
 	return err
 }
 

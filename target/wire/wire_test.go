@@ -123,6 +123,24 @@ func TestReceiveAfter(t *testing.T) {
 	}
 }
 
+// A peer that does not read loses its connection, and nobody waits for it.
+func TestSendNow(t *testing.T) {
+	a, _ := pair(t)
+	c := New(a)
+	var err error
+	for range 100_000 {
+		if err = c.SendNow(make([]byte, 1<<10)); err != nil {
+			break
+		}
+	}
+	if !errors.Is(err, io.ErrShortWrite) {
+		t.Errorf("SendNow to a peer that does not read = %v, want a short write", err)
+	}
+	if err := c.SendNow([]byte("x")); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("SendNow afterwards = %v, want closed", err)
+	}
+}
+
 func TestReceiveErrors(t *testing.T) {
 	b := make([]byte, 10)
 	x, y := pair(t)
