@@ -41,7 +41,7 @@ const (
 )
 
 // A Queue calls back with events when they are due. Its methods are safe for concurrent use;
-// Run is called once. Schedule and Cancel cost O(log scheduled) and allocate nothing once
+// Run is called once. Schedule costs O(log scheduled) and allocates nothing once
 // the heap has grown.
 type Queue struct {
 	t0      time.Time
@@ -115,18 +115,6 @@ func (q *Queue) Schedule(e *Event, due time.Duration) {
 	if earlier {
 		q.sleeper.kick()
 	}
-}
-
-// Cancel takes e off the queue. It reports false when e was not scheduled: it never was, or
-// Run has already taken it to fire.
-func (q *Queue) Cancel(e *Event) bool {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	if e.index == 0 {
-		return false
-	}
-	q.remove(e)
-	return true
 }
 
 // Run calls fire with what is due, earliest first, until ctx is cancelled. It blocks, and

@@ -75,29 +75,6 @@ func TestAnEarlierEventCutsTheSleepShort(t *testing.T) {
 	})
 }
 
-func TestCancelledEventsStayQuiet(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		q, _ := New(time.Now(), Timers)
-		fired := start(t, q)
-		var a, b Event
-		a.ID, b.ID = 1, 2
-		q.Schedule(&a, time.Second)
-		q.Schedule(&b, 2*time.Second)
-		if !q.Cancel(&a) {
-			t.Error("Cancel of a scheduled event = false, want true")
-		}
-		if q.Cancel(&a) {
-			t.Error("Cancel of a cancelled event = true, want false")
-		}
-		if e := <-fired; e.ID != 2 {
-			t.Errorf("fired %d, want 2 only", e.ID)
-		}
-		if q.Cancel(&b) {
-			t.Error("Cancel of a fired event = true, want false")
-		}
-	})
-}
-
 // A wave comes in batches, all of it at its moment, each event once, whoever helps.
 func TestAWaveFiresInBatches(t *testing.T) {
 	for _, helpers := range []int{0, 1, 3} {
@@ -174,7 +151,7 @@ func TestPreciseFiresAllAndNoneEarly(t *testing.T) {
 	}
 }
 
-// The heap against a sorted slice, under any mix of schedule, move and cancel.
+// The heap against a sorted slice, under any mix of schedule, move and remove.
 func TestHeapOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		q := &Queue{sleeper: newTimers(), next: far}
@@ -183,11 +160,8 @@ func TestHeapOrder(t *testing.T) {
 		for range rapid.IntRange(1, 200).Draw(t, "steps") {
 			i := rapid.IntRange(0, len(events)-1).Draw(t, "event")
 			events[i].ID = i
-			if rapid.Bool().Draw(t, "cancel") {
-				_, scheduled := want[i]
-				if got := q.Cancel(&events[i]); got != scheduled {
-					t.Fatalf("Cancel(%d) = %v, want %v", i, got, scheduled)
-				}
+			if _, scheduled := want[i]; scheduled && rapid.Bool().Draw(t, "remove") {
+				q.remove(&events[i])
 				delete(want, i)
 				continue
 			}
@@ -221,7 +195,6 @@ func TestScheduleDoesNotAllocate(t *testing.T) {
 	}
 	if n := testing.AllocsPerRun(100, func() {
 		q.Schedule(&events[500], 3)
-		q.Cancel(&events[7])
 		q.Schedule(&events[7], 9)
 	}); n != 0 {
 		t.Errorf("allocations = %v, want 0", n)
