@@ -15,7 +15,7 @@ import (
 
 // A client is one member of the fleet. Its goroutine waits for answers and decides; the
 // dispatcher sends. So while a client sleeps before a retry it already waits for the answer,
-// and sees at once when its connection is lost.
+// and sees when its connection is lost.
 type client struct {
 	f      *Fleet
 	id     int
@@ -203,7 +203,7 @@ func (c *client) deadline(t time.Time) {
 	_ = c.conn.SetReadDeadline(t)
 }
 
-// fire is called by the dispatcher when the attempt is due.
+// fire is called by a goroutine of dispatch when the attempt is due.
 func (c *client) fire() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -242,7 +242,7 @@ func (c *client) interrupt() {
 }
 
 // open starts an operation on an idle client, or returns false where the client has left with
-// the run. The dispatcher calls it.
+// the run. startOperations calls it.
 func (c *client) open(due time.Duration) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -255,7 +255,7 @@ func (c *client) open(due time.Duration) bool {
 	return true
 }
 
-// dismiss tells an idle client that no operation will come. The dispatcher calls it.
+// dismiss tells an idle client that no operation will come. scheduleOpening calls it.
 func (c *client) dismiss() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

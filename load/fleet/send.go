@@ -24,7 +24,7 @@ func (f *Fleet) dispatch(ctx context.Context, wg *sync.WaitGroup) {
 	}
 }
 
-// fire sends what is due. The dispatcher and its helpers call it.
+// fire sends what is due. The goroutines of dispatch call it, in a wave several at a time.
 func (f *Fleet) fire(due []*wake.Event) {
 	for _, e := range due {
 		if e.ID == openingID {
