@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"stormtest/load/pace"
-	"stormtest/load/record"
 	"stormtest/load/retry"
 	"stormtest/target/wake"
 	"stormtest/target/wire"
@@ -17,30 +16,21 @@ import (
 // dispatcher sends. So while a client sleeps before a retry it already waits for the answer,
 // and sees when its connection is lost.
 type client struct {
+	ledger // begun, hinted, due and sentAt are guarded by mu
+
 	f      *Fleet
-	id     int
 	ev     wake.Event
-	policy retry.Client
 	launch func() // method release, kept so that no attempt allocates
 	// signal wakes a client without a connection: its attempt is due, or it is dismissed.
-	signal    chan struct{}
-	start     time.Duration // of the next operation of a closed loop
-	operation int64         // how many operations it has ended
-	attempts  int64         // how many attempts it has sent
-	lost      int64         // of these, known not to have arrived
-	resets    int64         // of the others, reset and not seen to arrive
-	released  bool          // what is prepared has been let happen
-	reached   time.Duration // when the last attempt arrived; negative: it did not, or nobody knows
-	in        []byte        // what is being read
+	signal   chan struct{}
+	start    time.Duration // of the next operation of a closed loop
+	released bool          // what is prepared has been let happen
+	in       []byte        // what is being read
 
 	mu      sync.Mutex
 	state   state
-	begun   bool       // an operation is under way
 	broken  bool       // the attempt could not be sent
-	hinted  bool       // the attempt's due moment is a server's floor
 	conn    *wire.Conn // nil: there is none, and it is dialled when the attempt is due
-	due     time.Duration
-	sentAt  time.Duration
 	request built
 }
 
@@ -156,13 +146,6 @@ func (c *client) leave() {
 	if c.begun {
 		c.f.unfinished.Add(1)
 	}
-}
-
-// begin starts an operation whose first attempt is due then. The caller holds mu.
-func (c *client) begin(due time.Duration) {
-	c.begun = true
-	c.policy.Begin(due)
-	c.f.cfg.Recorder.OperationStarted(uint32(c.id))
 }
 
 // arm prepares the attempt that leaves at due. The caller holds mu.
@@ -322,58 +305,4 @@ func (c *client) unsent(lost bool) (ending, bool) {
 		c.conn = nil
 	}
 	return interrupted, waiting
-}
-
-// decide records an attempt's outcome and asks the policy what follows.
-func (c *client) decide(o retry.Outcome, at time.Duration) retry.Decision {
-	rec, id := c.f.cfg.Recorder, uint32(c.id)
-	attempt := c.policy.Attempt()
-	row := TraceRow{
-		Client: c.id, Operation: c.operation, Attempt: attempt,
-		Due: c.due, Sent: c.sentAt, Arrived: c.reached, End: at, Outcome: o,
-	}
-	c.recordSent(attempt)
-	sample := record.Sample{Latency: at - c.due, Answered: o.Kind == retry.Responded}
-	if sample.Answered {
-		sample.Key = record.StatusKey(o.Status)
-	} else {
-		sample.Key = record.KindKey(int(o.Kind))
-	}
-	rec.Outcome(id, sample)
-	d := c.policy.Decide(at, o)
-	if o.Hint.Seen {
-		rec.Hint(id, record.Hint{Valid: o.Hint.Valid, Obeyed: d.Hinted})
-	}
-	if d.Retry {
-		rec.Delay(id, record.Delay{Retry: attempt, Planned: d.Delay, Draw: d.Draw})
-	} else {
-		c.begun = false
-		rec.OperationEnded(id, record.Operation{
-			At:        at,
-			Elapsed:   c.policy.Elapsed(at),
-			Attempts:  attempt + 1,
-			Succeeded: d.Reason == retry.Succeeded,
-			Reason:    int(d.Reason),
-		})
-	}
-	if c.f.cfg.Trace != nil {
-		row.Decision = d
-		c.f.cfg.Trace(row)
-	}
-	return d
-}
-
-func (c *client) recordSent(attempt int) {
-	c.attempts++
-	c.f.cfg.Recorder.Sent(uint32(c.id), record.Sent{
-		Attempt: attempt,
-		Due:     c.due,
-		At:      c.sentAt,
-		Early:   c.hinted && c.sentAt < c.due,
-	})
-}
-
-func (c *client) recordLost(how int) {
-	c.lost++
-	c.f.cfg.Recorder.Lost(uint32(c.id), how)
 }

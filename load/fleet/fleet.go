@@ -20,7 +20,6 @@ import (
 	"stormtest/load/pace"
 	"stormtest/load/record"
 	"stormtest/load/retry"
-	"stormtest/load/seed"
 	"stormtest/target/wake"
 	"stormtest/target/wire"
 )
@@ -138,15 +137,11 @@ func New(cfg Config) *Fleet {
 	f.opening.ID = openingID
 	for i := range f.clients {
 		c := &f.clients[i]
-		c.f, c.id, c.ev.ID = f, i, i
+		c.ledger.init(&f.cfg, i)
+		c.f, c.ev.ID = f, i
 		c.signal = make(chan struct{}, 1)
 		c.launch = c.release
 		c.request = cfg.Request.build(i)
-		stream := uint32(i)
-		if cfg.SharedSeed {
-			stream = 0
-		}
-		c.policy.Init(cfg.Policy, seed.Stream(cfg.Seed, seed.Backoff, stream), seed.Stream(cfg.Seed, seed.RetryAfter, stream))
 	}
 	return f
 }

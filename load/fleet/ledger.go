@@ -1,0 +1,98 @@
+package fleet
+
+import (
+	"time"
+
+	"stormtest/load/record"
+	"stormtest/load/retry"
+	"stormtest/load/seed"
+)
+
+// A ledger is one client's policy and books: what is the same whichever way its attempts
+// travel. Not safe for concurrent use.
+type ledger struct {
+	cfg    *Config
+	id     int
+	policy retry.Client
+
+	operation int64 // how many operations it has ended
+	attempts  int64 // how many attempts it has sent
+	lost      int64 // of these, known not to have arrived
+	resets    int64 // of the others, reset and not seen to arrive
+
+	begun   bool          // an operation is under way
+	hinted  bool          // the attempt's due moment is a server's floor
+	due     time.Duration // of the attempt under way
+	sentAt  time.Duration // when it left
+	reached time.Duration // when it arrived; negative: it did not, or nobody knows
+}
+
+func (l *ledger) init(cfg *Config, id int) {
+	l.cfg, l.id = cfg, id
+	stream := uint32(id)
+	if cfg.SharedSeed {
+		stream = 0
+	}
+	l.policy.Init(cfg.Policy, seed.Stream(cfg.Seed, seed.Backoff, stream), seed.Stream(cfg.Seed, seed.RetryAfter, stream))
+}
+
+// begin starts an operation whose first attempt is due then.
+func (l *ledger) begin(due time.Duration) {
+	l.begun = true
+	l.policy.Begin(due)
+	l.cfg.Recorder.OperationStarted(uint32(l.id))
+}
+
+// decide records an attempt's outcome and asks the policy what follows.
+func (l *ledger) decide(o retry.Outcome, at time.Duration) retry.Decision {
+	rec, id := l.cfg.Recorder, uint32(l.id)
+	attempt := l.policy.Attempt()
+	row := TraceRow{
+		Client: l.id, Operation: l.operation, Attempt: attempt,
+		Due: l.due, Sent: l.sentAt, Arrived: l.reached, End: at, Outcome: o,
+	}
+	l.recordSent(attempt)
+	sample := record.Sample{Latency: at - l.due, Answered: o.Kind == retry.Responded}
+	if sample.Answered {
+		sample.Key = record.StatusKey(o.Status)
+	} else {
+		sample.Key = record.KindKey(int(o.Kind))
+	}
+	rec.Outcome(id, sample)
+	d := l.policy.Decide(at, o)
+	if o.Hint.Seen {
+		rec.Hint(id, record.Hint{Valid: o.Hint.Valid, Obeyed: d.Hinted})
+	}
+	if d.Retry {
+		rec.Delay(id, record.Delay{Retry: attempt, Planned: d.Delay, Draw: d.Draw})
+	} else {
+		l.begun = false
+		rec.OperationEnded(id, record.Operation{
+			At:        at,
+			Elapsed:   l.policy.Elapsed(at),
+			Attempts:  attempt + 1,
+			Succeeded: d.Reason == retry.Succeeded,
+			Reason:    int(d.Reason),
+		})
+	}
+	if l.cfg.Trace != nil {
+		row.Decision = d
+		l.cfg.Trace(row)
+	}
+	return d
+}
+
+func (l *ledger) recordSent(attempt int) {
+	l.attempts++
+	l.cfg.Recorder.Sent(uint32(l.id), record.Sent{
+		Attempt: attempt,
+		Due:     l.due,
+		At:      l.sentAt,
+		Early:   l.hinted && l.sentAt < l.due,
+	})
+}
+
+func (l *ledger) recordLost(how int) {
+	l.lost++
+	l.cfg.Recorder.Lost(uint32(l.id), how)
+}
