@@ -63,6 +63,13 @@ func (f *planFlags) add(cmd *cobra.Command) {
 	_ = cmd.MarkFlagFilename("file", "yaml", "yml", "json")
 }
 
+// takeURL makes the URL argument the flag's value.
+func (f *planFlags) takeURL(args []string) {
+	for _, arg := range args {
+		f.settings = append(f.settings, plan.Setting{Name: "url", Text: arg})
+	}
+}
+
 // complete offers words for a flag's value to the shell.
 func complete(cmd *cobra.Command, flag string, words []string) {
 	err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))

@@ -21,7 +21,7 @@ const (
 func helpGroups() []struct{ name, title string } {
 	type group = struct{ name, title string }
 	var list []group
-	for _, g := range []plan.Group{plan.Fleet, plan.Policy, plan.Target, plan.Record, plan.Gates} {
+	for _, g := range []plan.Group{plan.Fleet, plan.Policy, plan.Target, plan.Elsewhere, plan.Record, plan.Gates} {
 		list = append(list, group{string(g), g.Title()})
 	}
 	return append(list,

@@ -326,6 +326,7 @@ func TestEveryFlagActs(t *testing.T) {
 	}
 	other := map[string]string{ // a value that is not the default, where the type does not give one
 		"count": "1", "duration": "1s", "rate": "7/s", "share": "3%", "number": "3", "seed": "5", "method": "POST",
+		"URL": "http://[::1]:8080/", "PATH": "a file", "NAME": "example.com", "'NAME: VALUE'": "A: b", "TEXT": "{}",
 	}
 	special := map[string]string{
 		"strategy": "none", "cap": "30s", "outage": "1s..2s=hang", "gate": "amplification<9", "retry-on": "503", "status": "429",
@@ -349,15 +350,23 @@ func TestEveryFlagActs(t *testing.T) {
 				t.Fatalf("no other value known for a %s", f.Type())
 			}
 			args := []string{"plan", "--" + f.Name + "=" + text}
-			if f.Name == "arrivals" {
+			switch {
+			case f.Name == "arrivals":
 				args = append(args, "--rate=5/s")
+			case f.Name == "cert":
+				args = append(args, "--key=k.pem", "http://127.0.0.1")
+			case f.Name == "key":
+				args = append(args, "--cert=c.pem", "http://127.0.0.1")
+			case f.Group == plan.Elsewhere && f.Name != "url":
+				args = append(args, "http://127.0.0.1")
 			}
 			flag := do(t.Context(), nil, args...)
 			env := do(t.Context(), []string{f.Env() + "=" + text}, append(args[:1:1], args[2:]...)...)
 			if flag.code != codePassed || env.code != codePassed {
 				t.Fatalf("code %d and %d: %s%s", flag.code, env.code, flag.err, env.err)
 			}
-			if base := do(t.Context(), nil, "plan"); flag.out == base.out || flag.out != env.out {
+			base := do(t.Context(), nil, append(args[:1:1], args[2:]...)...)
+			if flag.out == base.out || flag.out != env.out {
 				t.Errorf("--%s=%s does not act, or not as %s does", f.Name, text, f.Env())
 			}
 		})

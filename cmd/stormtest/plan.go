@@ -10,17 +10,18 @@ import (
 func newPlan(w world) *cobra.Command {
 	var flags planFlags
 	cmd := &cobra.Command{
-		Use:   "plan [flags]",
+		Use:   "plan [flags] [URL]",
 		Short: "print the resolved plan as a scenario file",
 		Long: `Prints the plan that the flags, the STORMTEST_* environment and the scenario file
 come to, as a scenario file. Nothing is sent. What is asked for without effect is
 said on stderr.`,
 		Example: "  stormtest plan --strategy all --base 50ms > storm.yaml\n  stormtest --file storm.yaml",
-		Args:    noArguments,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Args:    maybeURL,
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := new(outputs).fill(cmd, w.env); err != nil {
 				return err
 			}
+			flags.takeURL(args)
 			p, _, err := flags.resolve(w)
 			if err != nil {
 				return err

@@ -45,18 +45,19 @@ func newRoot(w world) *cobra.Command {
 	var flags planFlags
 	var outs outputs
 	cmd := &cobra.Command{
-		Use:           "stormtest [flags]",
+		Use:           "stormtest [flags] [URL]",
 		Short:         rootShort,
 		Long:          rootLong,
 		Example:       rootExample,
 		Version:       version,
-		Args:          noArguments,
+		Args:          maybeURL,
 		SilenceErrors: true,
 		SilenceUsage:  true,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := outs.fill(cmd, w.env); err != nil {
 				return err
 			}
+			flags.takeURL(args)
 			return storm(cmd.Context(), w, &flags, &outs)
 		},
 	}
@@ -73,18 +74,21 @@ func newRoot(w world) *cobra.Command {
 	return cmd
 }
 
-// noArguments refuses what is neither a flag nor a command.
-func noArguments(cmd *cobra.Command, args []string) error {
-	if len(args) == 0 {
+// maybeURL takes one URL, and refuses what is neither that nor a flag or a command.
+func maybeURL(cmd *cobra.Command, args []string) error {
+	switch {
+	case len(args) == 0 || len(args) == 1 && strings.Contains(args[0], "://"):
 		return nil
+	case strings.Contains(args[0], "://"):
+		return usage("argument %q: want one URL only", args[1])
 	}
 	hint := ""
 	if s := cmd.SuggestionsFor(args[0]); len(s) > 0 {
 		hint = fmt.Sprintf("; did you mean %s?", strings.Join(s, " or "))
-	} else if strings.Contains(args[0], "://") {
-		hint = "; this version storms its built-in target only"
+	} else if strings.ContainsAny(args[0], ".:/") {
+		hint = fmt.Sprintf("; did you mean http://%s?", args[0])
 	}
-	return usage("argument %q: want a command or flags%s", args[0], hint)
+	return usage("argument %q: want a URL, a command or flags%s", args[0], hint)
 }
 
 // storm runs a plan and reports what it measured.
@@ -92,6 +96,9 @@ func storm(ctx context.Context, w world, flags *planFlags, outs *outputs) error 
 	p, gates, err := flags.resolve(w)
 	if err != nil {
 		return err
+	}
+	if p.URL != "" {
+		return usage("url: %q: this version storms its built-in target only", p.URL)
 	}
 	if !p.Seed.Set {
 		p.Seed = newSeed()
@@ -113,6 +120,14 @@ func storm(ctx context.Context, w world, flags *planFlags, outs *outputs) error 
 	}
 	result.Gates = evaluate(gates, result)
 	return errors.Join(err, sinks.write(result), outcomeOf(ctx, result))
+}
+
+// noArguments refuses what is no flag.
+func noArguments(_ *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return usage("argument %q: want flags only", args[0])
 }
 
 // evaluate judges the gates; none is an empty list.

@@ -47,6 +47,9 @@ type fieldCase struct {
 	bad   []string
 }
 
+// badLines are refused by every field of one line.
+var badLines = []string{"", " a", "a ", "a\nb", "a\tb", "a\x00b", "a\xffb", strings.Repeat("a", 4<<10+1)}
+
 // hostile texts are refused by every field that takes no free text.
 var hostile = []string{
 	"-1", "+1", "1e309", "NaN", "Inf", "-Inf", "0x1p4", "1_000", " 5", "5 ", "5\n", "5\x00", "٣", "½", "💥", "\xff", "true false",
@@ -119,6 +122,21 @@ var fieldCases = []fieldCase{
 		good: [][]string{{"none"}, {"2s..4s", "2s..4s=status"}, {"0s..30s=hang"}, {"1s..2s=slow:3"}, {"1s..100s=capacity:12.5%", "1s..1m40s=capacity:12.5%"}, {"1s..2s=reset"}, {"1s..2s=refuse"}},
 		bad:  []string{"", "2s", "2..4", "4s..2s", "2s..2s", "-1s..2s", "2s..4s=", "2s..4s=down", "2s..4s=slow", "2s..4s=slow:0.5", "2s..4s=capacity:101%", "2s..4s=slow:NaN", "2s...4s", "2s-4s"}},
 
+	{name: "url", deflt: "none", good: [][]string{{"http://127.0.0.1:8080/a?b={client}"}, {"none"}}, bad: badLines},
+	{name: "unix-socket", deflt: "none", good: [][]string{{"./s.sock"}, {"/run/with blank"}}, bad: badLines},
+	{name: "allow-host", deflt: "none", good: [][]string{{"example.com"}, {"none"}}, bad: append([]string{"http://x/", "a b"}, badLines...)},
+	{name: "header", deflt: "none", good: [][]string{{"none"}, {"X-A:b", "X-A: b"}, {"Host: a"}, {"x-empty:", "x-empty: "}, {"Authorization: Bearer {client}"}, {"A: b: c"}},
+		bad: append([]string{"X", "X Y: a", "X: a\r\nZ: b", ": a", "content-length: 3", "Connection: close", "stormtest-client: 1", "Ü: a"}, badLines...)},
+	{name: "body", deflt: "", good: [][]string{{"{\"a\":\n1}"}, {" "}, {"none"}}, bad: []string{"a\xffb", strings.Repeat("a", 16<<10+1)}},
+	{name: "body-file", deflt: "none", good: [][]string{{"-"}, {"b.bin"}}, bad: badLines},
+	{name: "http", deflt: "auto", good: [][]string{{"auto"}, {"1.1"}, {"2"}}, bad: []string{"", "1", "3", "h2", "2.0"}},
+	{name: "keepalive", deflt: "true", good: [][]string{{"false"}}, bad: []string{"", "on"}},
+	{name: "cacert", deflt: "none", good: [][]string{{"ca.pem"}}, bad: badLines},
+	{name: "cert", deflt: "none", good: [][]string{{"c.pem"}}, bad: badLines},
+	{name: "key", deflt: "none", good: [][]string{{"k.pem"}}, bad: badLines},
+	{name: "insecure", deflt: "false", good: [][]string{{"true"}}, bad: []string{"", "yes"}},
+	{name: "probe", deflt: "on", good: [][]string{{"off"}, {"on"}}, bad: []string{"", "false"}},
+
 	{name: "bucket", deflt: "100ms", good: [][]string{{"1ms"}, {"10s"}, {"1.5ms", "1500us"}}, bad: append([]string{"0s", "999us", "10001ms"}, badDurations...)},
 
 	{name: "gate", deflt: "none", good: [][]string{{"none"}, {"amplification < 3"}, {`p99 <= "1s" & more: #`}, {"{a: b}"}, {"[x]"}, {"- a"}, {"success_share>=99.9%"}, {"latency µs"}, {"null"}, {"x:"}, {"-"}},
@@ -128,7 +146,7 @@ var fieldCases = []fieldCase{
 // refused returns the texts that the field of c must refuse.
 func (c fieldCase) refused() []string {
 	switch c.name {
-	case "gate": // takes any line
+	case "gate", "url", "unix-socket", "allow-host", "header", "body", "body-file", "cacert", "cert", "key": // take free text
 		return c.bad
 	case "seed": // takes 2^63
 		return append(slices.Clone(c.bad), slices.DeleteFunc(slices.Clone(hostile), func(text string) bool { return text == "9223372036854775808" })...)

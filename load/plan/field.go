@@ -15,11 +15,12 @@ type Group string
 
 // The groups.
 const (
-	Fleet  Group = "fleet"
-	Policy Group = "policy"
-	Target Group = "target"
-	Record Group = "record"
-	Gates  Group = "gates"
+	Fleet     Group = "fleet"
+	Policy    Group = "policy"
+	Target    Group = "target"
+	Elsewhere Group = "elsewhere"
+	Record    Group = "record"
+	Gates     Group = "gates"
 )
 
 // Title says in one line what the group's fields are about.
@@ -31,6 +32,8 @@ func (g Group) Title() string {
 		return "Policy: what one client does after a failure"
 	case Target:
 		return "Target: the service that fails"
+	case Elsewhere:
+		return "Target elsewhere: a service of yours in place of the built-in one"
 	case Record:
 		return "Record: what is written down"
 	case Gates:
@@ -281,15 +284,44 @@ var table = []Field{
 		list: listOf[station.Outage]{at: func(p *Plan) *[]station.Outage { return &p.Outages }, shape: outageShape,
 			parse: parseOutage, format: station.Outage.String}},
 
+	{Name: "url", Group: Elsewhere, Usage: "Service to storm, also as an argument: http or https; {client}, {operation} and {attempt} stand for their numbers in its path, in headers and in the body",
+		value: word{at: func(p *Plan) *string { return &p.URL }, shape: "URL", none: true}},
+	{Name: "unix-socket", Group: Elsewhere, Usage: "Connect to this socket; the URL then gives Host and path only",
+		value: word{at: func(p *Plan) *string { return &p.UnixSocket }, shape: "PATH", none: true}},
+	{Name: "allow-host", Group: Elsewhere, Usage: "Name of a host that may be stormed; without it loopback and private addresses only",
+		list: listOf[string]{at: func(p *Plan) *[]string { return &p.AllowHosts }, shape: "NAME", parse: parseHost, format: asIs}},
+	{Name: "header", Shorthand: "H", Group: Elsewhere, Usage: "Header of every attempt",
+		list: listOf[string]{at: func(p *Plan) *[]string { return &p.Headers }, shape: "'NAME: VALUE'", parse: parseHeader, format: asIs}},
+	{Name: "body", Group: Elsewhere, Usage: "Body of every attempt",
+		value: text{at: func(p *Plan) *string { return &p.Body }}},
+	{Name: "body-file", Group: Elsewhere, Usage: "File with the body of every attempt, read once; - is stdin",
+		value: word{at: func(p *Plan) *string { return &p.BodyFile }, shape: "PATH", none: true}},
+	{Name: "http", Group: Elsewhere, Usage: "Version of HTTP; auto is what the server chooses over TLS, else 1.1",
+		value: choice{at: func(p *Plan) *string { return &p.HTTP }, words: []string{HTTPAuto, HTTP1, HTTP2}}},
+	{Name: "keepalive", Group: Elsewhere, Usage: "Use a connection again; false opens one for every attempt",
+		value: flag{at: func(p *Plan) *bool { return &p.KeepAlive }}},
+	{Name: "cacert", Group: Elsewhere, Usage: "PEM file of the only authorities to trust; none is the system's",
+		value: word{at: func(p *Plan) *string { return &p.CACert }, shape: "PATH", none: true}},
+	{Name: "cert", Group: Elsewhere, Usage: "PEM file of the client's certificate",
+		value: word{at: func(p *Plan) *string { return &p.Cert }, shape: "PATH", none: true}},
+	{Name: "key", Group: Elsewhere, Usage: "PEM file of the client's key",
+		value: word{at: func(p *Plan) *string { return &p.Key }, shape: "PATH", none: true}},
+	{Name: "insecure", Group: Elsewhere, Usage: "Do not verify the server's certificate",
+		value: flag{at: func(p *Plan) *bool { return &p.Insecure }}},
+	{Name: "probe", Group: Elsewhere, Usage: "Before the storm, measure what the healthy service can do",
+		value: choice{at: func(p *Plan) *string { return &p.Probe }, words: []string{ProbeOn, ProbeOff}}},
+
 	{Name: "bucket", Group: Record, Usage: "Width of the buckets in which arrivals are counted",
 		value: duration{at: func(p *Plan) *time.Duration { return &p.Bucket }, lo: time.Millisecond, hi: 10 * time.Second}},
 
 	{Name: "gate", Group: Gates, Usage: "Condition that the result must meet, with units; no data fails it",
 		list: listOf[string]{at: func(p *Plan) *[]string { return &p.Gates }, shape: "METRIC OP VALUE",
-			parse: parseGate, format: func(text string) string { return text }}},
+			parse: parseGate, format: asIs}},
 }
 
 const unlimited = "unlimited"
+
+func asIs(text string) string { return text }
 
 // outageShape is the form of an outage.
 const outageShape = "FROM..TO[=MODE]"

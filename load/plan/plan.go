@@ -48,11 +48,21 @@ const (
 	AbandonedCancel  = "cancel"
 )
 
+// The words of Plan.HTTP and Plan.Probe.
+const (
+	HTTPAuto = "auto"
+	HTTP1    = "1.1"
+	HTTP2    = "2"
+
+	ProbeOn  = "on"
+	ProbeOff = "off"
+)
+
 // A Plan is everything a run is asked to do. Each field is one flag, and the comment names
 // it where the names differ; [Fields] is the table of them, with ranges.
 //
 // Start from [Default]: the zero Plan is not a plan. A Plan is plain data; copies share
-// the three slices, so treat those as read-only.
+// its slices, so treat those as read-only.
 type Plan struct {
 	// The fleet.
 
@@ -101,6 +111,21 @@ type Plan struct {
 	Abandoned         string           // process or cancel
 	Outages           []station.Outage // outage
 
+	// A target elsewhere, in place of the built-in one.
+
+	URL        string   // http or https; "" is the built-in target
+	UnixSocket string   // unix-socket: path; "" is TCP to the URL's host
+	AllowHosts []string // allow-host: names that may be stormed though they are not this machine
+	Headers    []string // header: "Name: value"
+	Body       string
+	BodyFile   string // body-file: path, "-" is stdin; "" is Body
+	HTTP       string // http: auto, 1.1 or 2
+	KeepAlive  bool   // keepalive: one connection for many attempts
+	CACert     string // cacert: path of PEM; "" is the system's roots
+	Cert, Key  string // paths of PEM; "" is no client certificate
+	Insecure   bool   // certificates are not verified
+	Probe      string // on or off
+
 	// The record.
 
 	Bucket time.Duration
@@ -148,6 +173,10 @@ func Default() Plan {
 		Service:           ServiceFixed,
 		Status:            503,
 		Abandoned:         AbandonedProcess,
+
+		HTTP:      HTTPAuto,
+		KeepAlive: true,
+		Probe:     ProbeOn,
 
 		Bucket: 100 * time.Millisecond,
 	}

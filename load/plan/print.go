@@ -2,6 +2,7 @@ package plan
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -20,7 +21,7 @@ func (p Plan) YAML() []byte {
 			b.WriteString("\n### " + group.Title() + "\n")
 		}
 		b.WriteByte('\n')
-		writeComment(&b, f.Usage+" ("+f.Type()+", default "+f.Default()+").")
+		writeComment(&b, f.Usage+" ("+f.Type()+", default "+cmp.Or(f.Default(), "empty")+").")
 		texts := f.Get(&p)
 		switch {
 		case !f.Repeatable():

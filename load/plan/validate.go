@@ -154,6 +154,23 @@ var rules = []rule{
 		}
 		return "", ""
 	}},
+	{fields: []string{"unix-socket", "url"}, broken: needsURL(func(p *Plan) bool { return p.UnixSocket != "" })},
+	{fields: []string{"body-file", "body"}, broken: func(p *Plan) (got, want string) {
+		if p.Body == "" || p.BodyFile == "" {
+			return "", ""
+		}
+		return "", "none with a body: an attempt has one of the two"
+	}},
+	{fields: []string{"body", "url"}, broken: needsURL(func(p *Plan) bool { return p.Body != "" })},
+	{fields: []string{"body-file", "url"}, broken: needsURL(func(p *Plan) bool { return p.BodyFile != "" })},
+	{fields: []string{"header", "url"}, broken: needsURL(func(p *Plan) bool { return len(p.Headers) > 0 })},
+	{fields: []string{"http", "url"}, broken: needsURL(func(p *Plan) bool { return p.HTTP == HTTP2 })},
+	{fields: []string{"key", "cert"}, broken: func(p *Plan) (got, want string) {
+		if (p.Cert == "") == (p.Key == "") {
+			return "", ""
+		}
+		return "", "both of cert and key, or neither"
+	}},
 	{fields: []string{"bucket", "duration"}, broken: func(p *Plan) (got, want string) {
 		least := (p.Duration-1)/bucketsMost + 1 // rounded up
 		switch {
@@ -165,4 +182,14 @@ var rules = []rule{
 		}
 		return "", ""
 	}},
+}
+
+// needsURL is the rule of a field that only a target elsewhere reads.
+func needsURL(set func(p *Plan) bool) func(p *Plan) (got, want string) {
+	return func(p *Plan) (got, want string) {
+		if p.URL != "" || !set(p) {
+			return "", ""
+		}
+		return "", "a URL with it: the built-in target takes none"
+	}
 }

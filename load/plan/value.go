@@ -337,6 +337,12 @@ func orWords(want string, words ...string) string {
 // isLine reports whether text is one line of printable UTF-8 of a sane length.
 func isLine(text string) bool {
 	const most = 200
+	return len(text) <= most && isLongLine(text)
+}
+
+// isLongLine reports whether text is one line of printable UTF-8 of at most 4 KiB.
+func isLongLine(text string) bool {
+	const most = 4 << 10
 	if text == "" || len(text) > most || !utf8.ValidString(text) || strings.TrimSpace(text) != text {
 		return false
 	}

@@ -40,7 +40,7 @@ func (p Plan) Notes() []string {
 		notes = append(notes, fmt.Sprintf("base %s is not longer than bucket %s: jitter cannot lower the first peak",
 			formatDuration(p.Base), formatDuration(p.Bucket)))
 	}
-	if !p.retries(retry.Outcome{Kind: retry.Responded, Status: p.Status}) {
+	if p.URL == "" && !p.retries(retry.Outcome{Kind: retry.Responded, Status: p.Status}) {
 		notes = append(notes, fmt.Sprintf("status %d is not in retry-on: an operation that the target refuses is not retried", p.Status))
 	}
 	return notes
@@ -144,10 +144,21 @@ func idempotent(method string) bool {
 
 // idleTargetFields warns of target fields that belong to the other model.
 func (p *Plan) idleTargetFields() []string {
-	if p.Model == ModelSlots {
-		return p.idle("burst", "on model "+ModelSlots)
-	}
 	var w []string
+	if p.URL != "" {
+		for _, f := range table {
+			if f.Group == Target && f.Name != "outage" {
+				w = append(w, p.idle(f.Name, "on a target elsewhere")...)
+			}
+		}
+		return w
+	}
+	for _, name := range []string{"allow-host", "keepalive", "cacert", "cert", "insecure", "probe"} {
+		w = append(w, p.idle(name, "on the built-in target")...)
+	}
+	if p.Model == ModelSlots {
+		return append(w, p.idle("burst", "on model "+ModelSlots)...)
+	}
 	for _, name := range []string{"workers", "queue", "service", "abandoned"} {
 		w = append(w, p.idle(name, "on model "+p.Model)...)
 	}
