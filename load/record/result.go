@@ -23,8 +23,10 @@ type Result struct {
 	Interrupted    bool            `json:"interrupted"`
 	Valid          bool            `json:"valid"`
 	InvalidReasons []string        `json:"invalid_reasons"`
-	Runs           []Run           `json:"runs"`
-	Gates          []Gate          `json:"gates"`
+	// Probe is the target's healthy baseline, taken before the storm; nil without one.
+	Probe *Probe `json:"probe,omitempty"`
+	Runs  []Run  `json:"runs"`
+	Gates []Gate `json:"gates"`
 }
 
 // Tool says which build measured.
