@@ -31,16 +31,17 @@ var imports = map[string][]string{
 	"target/wire":       {},
 	"target/targettest": {},
 	"target":            {"target/station", "target/wake", "target/wire"},
+	"load/remote":       {},
 	"load/plan":         {"load/backoff", "load/retry", "target/station"},
 	"load/fleet":        {"load/plan", "load/retry", "load/pace", "load/seed", "load/record", "target/wake", "target/wire"},
 	"load": {
-		"load/backoff", "load/fleet", "load/pace", "load/plan", "load/record", "load/retry", "load/seed",
+		"load/backoff", "load/fleet", "load/pace", "load/plan", "load/record", "load/remote", "load/retry", "load/seed",
 		"target", "target/station", "target/wake",
 	},
 	"report":       {"load/record", "report/check"},
 	"report/check": {"load/record"},
 	"cmd/stormtest": {
-		"load", "load/backoff", "load/plan", "load/record", "report", "report/check",
+		"load", "load/backoff", "load/plan", "load/record", "load/remote", "report", "report/check",
 	},
 }
 
