@@ -1,0 +1,156 @@
+// Command server is the one target of the benches: it answers every request with an empty 200
+// and stamps when each arrived, so that every client is measured by the same clock, from outside.
+//
+// It prints two addresses on one line, its own and that of its control, both on loopback. The control
+// answers GET /stamps with what arrived (package stamp), GET /open with the number of open connections,
+// and GET /reset by forgetting what arrived.
+package main
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"stormtest/scripts/bench/stamp"
+)
+
+// stampsMost is how many requests of one run are stamped: a minute of more than this machine can do.
+const stampsMost = 4 << 20
+
+func main() {
+	lean := flag.Bool("lean", false, "a bare loop over the socket instead of net/http")
+	flag.Parse()
+	if err := run(*lean); err != nil {
+		fmt.Fprintln(os.Stderr, "server:", err)
+		os.Exit(1)
+	}
+}
+
+func run(lean bool) error {
+	front, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	back, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return err
+	}
+	s := &server{log: stamp.NewLog(stampsMost), start: time.Now()}
+	fmt.Println(front.Addr(), back.Addr())
+	failed := make(chan error, 2)
+	go func() { failed <- http.Serve(back, s.control()) }()
+	go func() {
+		if lean {
+			failed <- s.serveLean(front)
+		} else {
+			failed <- s.serve(front)
+		}
+	}()
+	return <-failed
+}
+
+type server struct {
+	log         *stamp.Log
+	start       time.Time
+	connections atomic.Uint32 // accepted since the last reset
+	open        atomic.Int64
+}
+
+// A connection counts its requests. Not safe for concurrent use: HTTP/1.1 has one at a time.
+type connection struct{ id, requests uint32 }
+
+func (s *server) accept() *connection { return &connection{id: s.connections.Add(1) - 1} }
+
+func (s *server) arrived(c *connection) {
+	s.log.Add(stamp.Stamp{At: time.Since(s.start), Connection: c.id, Request: c.requests})
+	c.requests++
+}
+
+func (s *server) control() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /open", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, s.open.Load()) })
+	mux.HandleFunc("GET /reset", func(http.ResponseWriter, *http.Request) {
+		s.log.Reset()
+		s.connections.Store(0)
+	})
+	mux.HandleFunc("GET /stamps", func(w http.ResponseWriter, _ *http.Request) {
+		var b bytes.Buffer
+		if err := s.log.Write(&b); err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
+		}
+		_, _ = b.WriteTo(w) // where the reader has gone, it says so
+	})
+	return mux
+}
+
+// key is where a request's context holds its connection.
+type key struct{}
+
+func (s *server) serve(ln net.Listener) error {
+	srv := &http.Server{
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			s.arrived(r.Context().Value(key{}).(*connection))
+			w.WriteHeader(http.StatusOK)
+		}),
+		ConnContext: func(ctx context.Context, _ net.Conn) context.Context {
+			return context.WithValue(ctx, key{}, s.accept())
+		},
+		ConnState: func(_ net.Conn, state http.ConnState) {
+			switch state {
+			case http.StateNew:
+				s.open.Add(1)
+			case http.StateClosed, http.StateHijacked:
+				s.open.Add(-1)
+			}
+		},
+	}
+	return srv.Serve(ln)
+}
+
+func (s *server) serveLean(ln net.Listener) error {
+	for {
+		c, err := ln.Accept()
+		if err != nil {
+			return err
+		}
+		s.open.Add(1)
+		go s.lean(c, s.accept())
+	}
+}
+
+// lean answers requests that have no body, each when its head has come whole.
+func (s *server) lean(c net.Conn, of *connection) {
+	defer s.open.Add(-1)
+	defer c.Close()
+	buf := make([]byte, 1024)
+	answer := []byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+	n := 0
+	for {
+		more, err := c.Read(buf[n:])
+		if err != nil {
+			return
+		}
+		n += more
+		for {
+			end := bytes.Index(buf[:n], []byte("\r\n\r\n"))
+			if end < 0 {
+				break
+			}
+			s.arrived(of)
+			if _, err := c.Write(answer); err != nil {
+				return
+			}
+			n = copy(buf, buf[end+4:n])
+		}
+		if n == len(buf) {
+			return
+		}
+	}
+}
