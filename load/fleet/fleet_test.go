@@ -16,6 +16,7 @@ import (
 
 	"stormtest/load/backoff"
 	"stormtest/load/fleet"
+	"stormtest/load/pace"
 	"stormtest/load/record"
 	"stormtest/load/retry"
 	"stormtest/target/targettest"
@@ -44,6 +45,10 @@ type plan struct {
 	method     string
 	retryOn    string
 	base       time.Duration
+	honour     bool          // Retry-After
+	perSecond  float64       // above 0: an open loop
+	duration   time.Duration // 0 is a minute
+	dial       time.Duration // what opening a connection takes
 }
 
 // A seen is what came of it.
@@ -133,14 +138,26 @@ func config(t *testing.T, p plan, network *targettest.Network, recorder *record.
 	if p.method == "" {
 		p.method = http.MethodGet
 	}
+	if p.duration == 0 {
+		p.duration = time.Minute
+	}
+	var open *pace.Schedule
+	if p.perSecond > 0 {
+		open = pace.NewSchedule(pace.Config{PerSecond: p.perSecond, Until: p.duration}, nil)
+	}
 	return fleet.Config{
 		Clients: p.clients,
 		Policy: &retry.Policy{
 			Strategy: entry.New(params), MaxRetries: p.retries, Timeout: p.timeout, RetryOn: set, Method: p.method, IdempotencyKey: true,
+			HonourRetryAfter: p.honour, RetryAfterJitter: retry.StrategyDraw,
 		},
 		Operations: p.operations,
-		Duration:   time.Minute,
-		Dial:       func(ctx context.Context) (net.Conn, error) { return network.DialContext(ctx, "mem", "t") },
+		Open:       open,
+		Duration:   p.duration,
+		Dial: func(ctx context.Context) (net.Conn, error) {
+			time.Sleep(p.dial)
+			return network.DialContext(ctx, "mem", "t")
+		},
 		Request: fleet.Request{
 			Method: p.method, Host: "t", Path: "/", Agent: "test", ClientHeader: "Client", AttemptHeader: "Attempt", KeyPrefix: "k",
 		},

@@ -6,6 +6,8 @@ import "strconv"
 const (
 	KindsMax = 24 // outcomes without a status
 	NamesMax = 16 // reasons, losses
+	// OutcomesMax is how many outcomes a result names at most; the others are one, "other".
+	OutcomesMax = 20
 )
 
 // statusCodes is how many HTTP status codes have a counter of their own: every number of

@@ -92,7 +92,7 @@ type Attempts struct {
 	Sent          int64            `json:"sent"`
 	First         int64            `json:"first"`
 	Retries       int64            `json:"retries"`
-	ByOutcome     map[string]int64 `json:"by_outcome"` // by status number or kind of failure; those without any are left out
+	ByOutcome     map[string]int64 `json:"by_outcome"` // by status number or kind of failure, the 20 most frequent and "other"; those without any are left out
 	InFlightAtEnd int64            `json:"in_flight_at_end"`
 }
 

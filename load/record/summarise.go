@@ -1,6 +1,11 @@
 package record
 
-import "time"
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"time"
+)
 
 // summarise computes the Run of everything r holds.
 func summarise(r *Recorder, e End) Run {
@@ -78,11 +83,26 @@ func summariseClients(run *Run, clients *shard, c Config, e End) {
 			run.Attempts.ByOutcome[outcomeName(OutcomeKey(k), c.KindNames)] += n
 		}
 	}
+	boundOutcomes(run.Attempts.ByOutcome)
 	if clients.started > 0 {
 		run.Amplification = ptr(float64(clients.sent) / float64(clients.started))
 		if clients.succeeded == clients.started {
 			run.Completion = ptr(int64(clients.completed))
 		}
+	}
+}
+
+// boundOutcomes keeps the OutcomesMax most frequent outcomes, and of equals the first by name; the
+// others become one.
+func boundOutcomes(by map[string]int64) {
+	other := outcomeName(outcomeOther, nil)
+	names := slices.SortedFunc(maps.Keys(by), func(a, b string) int {
+		return cmp.Or(cmp.Compare(by[b], by[a]), cmp.Compare(a, b))
+	})
+	names = slices.DeleteFunc(names, func(name string) bool { return name == other })
+	for _, name := range names[min(OutcomesMax, len(names)):] {
+		by[other] += by[name]
+		delete(by, name)
 	}
 }
 
