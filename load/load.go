@@ -51,7 +51,9 @@ func Run(ctx context.Context, p plan.Plan, env Env) (*record.Result, error) {
 	if !p.Seed.Set {
 		panic("load: BUG: a plan without a seed")
 	}
+	var listen listenWatch
 	if env.Network == nil {
+		listen.read = readListenDrops
 		if err := checkLimits(p.Clients); err != nil {
 			return nil, err
 		}
@@ -76,7 +78,7 @@ func Run(ctx context.Context, p plan.Plan, env Env) (*record.Result, error) {
 	trace := newTracer(env.Trace)
 	var failed error
 	for i, strategy := range p.Strategies {
-		s := storm{plan: p, strategy: strategy, env: env, trace: trace, index: i}
+		s := storm{plan: p, strategy: strategy, env: env, trace: trace, index: i, listen: listen}
 		run, reasons, err := s.run(ctx)
 		if err != nil && ctx.Err() == nil {
 			failed = fmt.Errorf("load: strategy %s: %w", strategy, err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -29,6 +30,7 @@ type storm struct {
 
 	recorder *record.Recorder
 	arrived  []arrivals // of each client
+	listen   listenWatch
 }
 
 // arrivals is what the target has seen of one client. The target writes it under its lock.
@@ -98,7 +100,7 @@ func (s *storm) run(ctx context.Context) (record.Run, []string, error) {
 		TimerSource:        stats.TimerSource,
 		Notes:              s.notes(stats),
 	})
-	return run, append(record.Validity(run), exhaustion(stats)...), nil
+	return run, slices.Concat(record.Validity(run), exhaustion(stats), s.listen.reasons()), nil
 }
 
 // release connects the fleet, starts both clocks at one t0, and returns when the fleet is
@@ -107,10 +109,12 @@ func (s *storm) release(ctx context.Context, tgt *target.Target, place Place) (f
 	policy := s.plan.Policy(s.strategy)
 	f := fleet.New(s.fleet(&policy, place))
 	defer f.Close()
+	s.listen.begin()
 	if err := f.Connect(ctx); err != nil {
 		return fleet.Stats{}, err
 	}
 	stats, err := f.Run(ctx, func(t0 time.Time) error {
+		s.listen.started()
 		if s.env.Progress != nil {
 			s.env.Progress(Stage{
 				Index: s.index, Count: len(s.plan.Strategies), Strategy: s.strategy,
@@ -120,6 +124,7 @@ func (s *storm) release(ctx context.Context, tgt *target.Target, place Place) (f
 		}
 		return tgt.Start(t0)
 	})
+	s.listen.ended()
 	if err == nil {
 		s.drain(stats)
 	}
@@ -274,7 +279,7 @@ func names[T interface {
 
 // notes is what a reader of this run must know beside its figures.
 func (s *storm) notes(stats fleet.Stats) []string {
-	notes := append(s.plan.Notes(), s.plan.Warnings()...)
+	notes := slices.Concat(s.plan.Notes(), s.plan.Warnings(), s.listen.notes())
 	if stats.Unstarted > 0 {
 		notes = append(notes, fmt.Sprintf("the fleet was too small: %d operations were due while none of the %d clients was idle, and were not started",
 			stats.Unstarted, s.plan.Clients))
