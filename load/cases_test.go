@@ -375,6 +375,9 @@ func TestCountersHave64Bits(t *testing.T) {
 			seen++
 		case reflect.String, reflect.Bool, reflect.Uint8: // a byte of the plan's JSON
 		default:
+			if strings.HasSuffix(path, ".Concurrency") {
+				return // what was asked for, not a count
+			}
 			t.Errorf("%s is %v, want 64 bits", path, typ)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -134,7 +135,7 @@ func TestStatusesThatAreRetried(t *testing.T) {
 				want = 20
 			}
 			total += want
-			if counted := got.run.Attempts.ByOutcome[fmt.Sprint(s.code)]; requests[s.code] != want || counted != int64(want) {
+			if counted := got.run.Attempts.ByOutcome[strconv.Itoa(s.code)]; requests[s.code] != want || counted != int64(want) {
 				t.Errorf("retryOn %q: status %d had %d requests, counted %d, want %d", retryOn, s.code, requests[s.code], counted, want)
 			}
 		}
@@ -288,7 +289,7 @@ func TestClassesAreBounded(t *testing.T) {
 		if n%2 == 1 {
 			status = 200 + n%800
 		}
-		_, _ = io.WriteString(c, respond(status, "X: "+fmt.Sprint(n)))
+		_, _ = io.WriteString(c, respond(status, "X: "+strconv.Itoa(n)))
 	})
 	by := got.run.Attempts.ByOutcome
 	var sum int64
