@@ -12,4 +12,9 @@ require (
 	pgregory.net/rapid v1.3.0
 )
 
-require github.com/inconshreveable/mousetrap v1.1.0 // indirect
+require (
+	github.com/inconshreveable/mousetrap v1.1.0 // indirect
+	github.com/rakyll/hey v0.1.5 // indirect
+	golang.org/x/net v0.48.0 // indirect
+	golang.org/x/text v0.33.0 // indirect
+)

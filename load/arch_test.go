@@ -24,6 +24,7 @@ var imports = map[string][]string{
 	"load/backoff":      {},
 	"load/seed":         {},
 	"load/record":       {},
+	"load/probe":        {"load/record"},
 	"load/pace":         {},
 	"load/retry":        {"load/backoff"},
 	"target/station":    {},
@@ -67,6 +68,7 @@ var homes = map[string][]string{
 	"github.com/spf13/pflag":                  {"cmd/stormtest"},
 	"github.com/HdrHistogram/hdrhistogram-go": {"load/record"},
 	"github.com/goccy/go-yaml":                {"load/plan"},
+	"github.com/rakyll/hey":                   {"load/probe"},
 	"golang.org/x/term":                       {"cmd/stormtest"},
 	"pgregory.net/rapid":                      nil,                                                               // tests, everywhere
 	"golang.org/x/sys":                        {"target/wake", "target/wire", "target", "load", "cmd/stormtest"}, // each its own system call
