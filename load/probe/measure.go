@@ -117,16 +117,16 @@ func (b batch) window(p50 *int64) (from, to time.Duration) {
 	if b.spent > 0 {
 		to = min(to, b.spent)
 	}
-	switch {
-	case b.shape.mode == hold:
+	switch b.shape.mode {
+	case hold:
 		return to / 2, to
-	case b.shape.mode == paced:
+	case paced:
 		return max(to/4, min(b.shape.turn(), to)), to
 	}
 	from = to / 4
 	if p50 != nil && *p50 > 0 {
-		if round := time.Duration(*p50); round < to-from {
-			from = to - (to-from)/round*round
+		if rest := (to - from) % time.Duration(*p50); rest < (to-from)/2 {
+			from += rest
 		}
 	}
 	return from, to
@@ -159,7 +159,7 @@ func (b batch) last() time.Duration {
 func (b batch) times(warm bool) []int64 {
 	var list []int64
 	for _, a := range b.samples {
-		if a.good() && !(warm && a.fresh) {
+		if a.good() && (!warm || !a.fresh) {
 			list = append(list, int64(a.took))
 		}
 	}
