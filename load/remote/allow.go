@@ -1,7 +1,6 @@
 package remote
 
 import (
-	"fmt"
 	"net/netip"
 	"strings"
 )
@@ -67,5 +66,5 @@ func refusal(text string, h host) *FieldError {
 
 // howToAllow says why a host is refused and what to do.
 func howToAllow(h host) string {
-	return fmt.Sprintf("a storm can take a service down, so any other host has to be named: --allow-host %s", h.bare())
+	return "a storm can take a service down, so any other host has to be named: --allow-host " + h.bare()
 }

@@ -40,8 +40,8 @@ func fields(t *testing.T, err error) []string {
 	}
 	var names []string
 	for _, e := range list {
-		f, ok := e.(*remote.FieldError)
-		if !ok {
+		var f *remote.FieldError
+		if !errors.As(e, &f) {
 			t.Fatalf("%v is a %T, want a *FieldError", e, e)
 		}
 		names = append(names, f.Field)
@@ -66,6 +66,7 @@ func TestNew(t *testing.T) {
 		{"http://[fd12::1]/?", "[fd12::1]:80", "[fd12::1]", "/?"},
 		{"http://0.0.0.0:1/", "0.0.0.0:1", "0.0.0.0:1", "/"},
 		{"http://[::]:1/", "[::]:1", "[::]:1", "/"},
+		{"http://[::%25lo]:1/", "[::%lo]:1", "[::]:1", "/"},
 		{"http://172.31.0.1/c{client}/o{operation}?a={attempt}&b={x}", "172.31.0.1:80", "172.31.0.1", "/c{client}/o{operation}?a={attempt}&b={x}"},
 		{"http://192.168.0.1/a%2Fb%20c d/é?q=a b\"<>\\^`|%&r=%zz%4", "192.168.0.1:80", "192.168.0.1",
 			"/a%2Fb%20c%20d/%C3%A9?q=a%20b%22%3C%3E%5C%5E%60%7C%25&r=%25zz%254"},
@@ -292,6 +293,16 @@ func TestResolveNamesUnderLocalhost(t *testing.T) {
 	}
 	if want := []string{"app.localhost", "localhost"}; !slices.Equal(asked, want) {
 		t.Errorf("asked for %q, want %q", asked, want)
+	}
+	busy, err := remote.New(remote.Config{URL: "http://busy.localhost", Lookup: func(_ context.Context, name string) ([]netip.Addr, error) {
+		return nil, &net.DNSError{Err: "server misbehaving", Name: name, IsTemporary: true}
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var dns *net.DNSError
+	if err := busy.Resolve(t.Context()); !errors.As(err, &dns) || dns.Name != "busy.localhost" {
+		t.Errorf("Resolve where the resolver fails: %v, want its answer for busy.localhost", err)
 	}
 }
 

@@ -184,12 +184,12 @@ func requestTarget(rest string) string {
 	}
 	for ; i < len(rest); i++ {
 		c := rest[i]
-		escape := c == '%' && !(i+2 < len(rest) && hexadecimal(rest[i+1]) && hexadecimal(rest[i+2]))
-		if escape || c != '%' && !letter(c) && !digit(c) && !strings.ContainsRune(plain, rune(c)) {
+		escaped := c == '%' && i+2 < len(rest) && hexadecimal(rest[i+1]) && hexadecimal(rest[i+2])
+		if escaped || letter(c) || digit(c) || strings.ContainsRune(plain, rune(c)) {
+			b.WriteByte(c)
+		} else {
 			fmt.Fprintf(&b, "%%%02X", c)
-			continue
 		}
-		b.WriteByte(c)
 	}
 	return b.String()
 }
