@@ -26,6 +26,8 @@ type Env struct {
 	Wake wake.Source
 	// Trace, where set, takes one CSV row for every attempt that ended, as it ends.
 	Trace io.Writer
+	// HLog, where set, takes the histogram log: the arrivals of every bucket, as it closes.
+	HLog io.Writer
 	// Progress, where set, is called when a run begins, from the goroutine of Run. The
 	// counters of the Stage may be read from any goroutine until the next call.
 	Progress func(Stage)
@@ -75,10 +77,12 @@ func Run(ctx context.Context, p plan.Plan, env Env) (*record.Result, error) {
 		Runs:           []record.Run{},
 		Gates:          []record.Gate{},
 	}
-	trace := newTracer(env.Trace)
+	trace, stopTrace := startTracer(ctx, env.Trace)
+	defer stopTrace()
+	log := newHLogger(env.HLog, result)
 	var failed error
 	for i, strategy := range p.Strategies {
-		s := storm{plan: p, strategy: strategy, env: env, trace: trace, index: i, listen: listen}
+		s := storm{plan: p, strategy: strategy, env: env, trace: trace, log: log, index: i, listen: listen}
 		run, reasons, err := s.run(ctx)
 		if err != nil && ctx.Err() == nil {
 			failed = fmt.Errorf("load: strategy %s: %w", strategy, err)
@@ -96,7 +100,7 @@ func Run(ctx context.Context, p plan.Plan, env Env) (*record.Result, error) {
 		}
 	}
 	result.Valid = len(result.InvalidReasons) == 0
-	return result, errors.Join(failed, trace.flush())
+	return result, errors.Join(failed, log.done(failed == nil && !result.Interrupted), trace.flush())
 }
 
 // prefixed names the strategy where there are several.

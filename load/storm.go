@@ -26,6 +26,7 @@ type storm struct {
 	strategy string
 	env      Env
 	trace    *tracer
+	log      *hlogger
 	index    int
 
 	recorder *record.Recorder
@@ -100,6 +101,7 @@ func (s *storm) run(ctx context.Context) (record.Run, []string, error) {
 		TimerSource:        stats.TimerSource,
 		Notes:              s.notes(stats),
 	})
+	s.log.end(s.recorder, &run, ctx.Err() != nil)
 	return run, slices.Concat(record.Validity(run), exhaustion(stats), s.listen.reasons()), nil
 }
 
@@ -113,8 +115,14 @@ func (s *storm) release(ctx context.Context, tgt *target.Target, place Place) (f
 	if err := f.Connect(ctx); err != nil {
 		return fleet.Stats{}, err
 	}
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	logging, stop := context.WithCancel(ctx)
+	defer stop()
 	stats, err := f.Run(ctx, func(t0 time.Time) error {
 		s.listen.started()
+		s.log.begin(t0, s.logged())
+		wg.Go(func() { s.log.follow(logging, t0, s.recorder) })
 		if s.env.Progress != nil {
 			s.env.Progress(Stage{
 				Index: s.index, Count: len(s.plan.Strategies), Strategy: s.strategy,
@@ -129,6 +137,15 @@ func (s *storm) release(ctx context.Context, tgt *target.Target, place Place) (f
 		s.drain(stats)
 	}
 	return stats, err
+}
+
+// logged says what run the histogram log is of.
+func (s *storm) logged() record.HLogRun {
+	capacity := s.plan.CapacityPerSecond
+	return record.HLogRun{
+		Strategy: s.strategy, Engine: "real", ArrivalsMeasuredAt: "target",
+		Planned: s.plan.Duration, Bucket: s.plan.Bucket, CapacityPerSecond: &capacity,
+	}
 }
 
 // exhaustion says in words what this machine ran out of.

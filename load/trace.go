@@ -2,6 +2,7 @@ package load
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"strconv"
@@ -16,8 +17,15 @@ import (
 // retry follows.
 const traceHeader = "strategy,client,operation,attempt,due_ns,sent_ns,arrived_ns,end_ns,outcome,decision,next_delay_ns,next_draw_ns\n"
 
-// A tracer writes one CSV row for each attempt, in the order in which they end. Safe for
-// concurrent use; nil writes nothing.
+// traceEvery is how often the rows so far are written, so that a program that is killed has written
+// all but those of the last second; traceBytes is how many are kept until then.
+const (
+	traceEvery = time.Second
+	traceBytes = 1 << 20
+)
+
+// A tracer writes one CSV row for each attempt, in the order in which they end; a write is of whole
+// rows. Safe for concurrent use; nil writes nothing.
 type tracer struct {
 	mu  sync.Mutex
 	out *bufio.Writer
@@ -25,13 +33,18 @@ type tracer struct {
 	err error
 }
 
-func newTracer(w io.Writer) *tracer {
+// startTracer returns a tracer that writes its rows every traceEvery until stop is called. The rows
+// since then are for flush.
+func startTracer(ctx context.Context, w io.Writer) (t *tracer, stop func()) {
 	if w == nil {
-		return nil
+		return nil, func() {}
 	}
-	t := &tracer{out: bufio.NewWriterSize(w, 1<<20)}
+	t = &tracer{out: bufio.NewWriterSize(w, traceBytes)}
 	_, t.err = t.out.WriteString(traceHeader)
-	return t
+	var wg sync.WaitGroup
+	flushing, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	wg.Go(func() { every(flushing, time.Now().Add(traceEvery), traceEvery, func() { _ = t.flush() }) })
+	return t, func() { cancel(); wg.Wait() }
 }
 
 func (t *tracer) write(strategy string, r fleet.TraceRow) {
@@ -51,6 +64,11 @@ func (t *tracer) write(strategy string, r fleet.TraceRow) {
 	b = appendKnown(append(b, ','), r.Decision.Retry, r.Decision.Delay)
 	b = appendKnown(append(b, ','), r.Decision.Retry, r.Decision.Draw)
 	t.row = append(b, '\n')
+	if len(t.row) > t.out.Available() {
+		if t.err = t.out.Flush(); t.err != nil {
+			return
+		}
+	}
 	_, t.err = t.out.Write(t.row)
 }
 
@@ -61,7 +79,7 @@ func appendKnown(b []byte, known bool, d time.Duration) []byte {
 	return strconv.AppendInt(b, int64(d), 10)
 }
 
-// flush returns the first error of any write.
+// flush writes the rows so far and returns the first error of any write.
 func (t *tracer) flush() error {
 	if t == nil {
 		return nil

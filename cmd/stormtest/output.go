@@ -18,14 +18,23 @@ import (
 
 // outputs are the flags that say where reports go.
 type outputs struct {
-	files map[string]*string // by the format's flag
-	trace string
-	ascii bool
-	quiet bool
+	files   map[string]*string // by the format's flag
+	streams map[string]*string // by the stream's flag; empty where nothing runs
+	ascii   bool
+	quiet   bool
 }
 
-// traceFlag is the one output that is written while the run goes on.
-const traceFlag = "trace"
+// The outputs that are written while the run goes on.
+const (
+	hlogFlag  = "hlog"
+	traceFlag = "trace"
+)
+
+// streams are these outputs, in the order of the help.
+var streams = []struct{ flag, usage string }{
+	{hlogFlag, "histogram log (HdrHistogram): the arrivals of each bucket, written as the run goes on, so that a killed run leaves them; - is stdout"},
+	{traceFlag, "CSV, one row an attempt, written as the run goes on; - is stdout"},
+}
 
 // fileFormats are the formats that go to a file.
 func fileFormats() []report.Format {
@@ -40,7 +49,10 @@ func fileFormats() []report.Format {
 
 // outputVariables are the STORMTEST_* names that are no fields of a plan.
 func outputVariables() []string {
-	list := []string{variable(traceFlag), variable("ascii"), variable("quiet"), variable("file")}
+	list := []string{variable("ascii"), variable("quiet"), variable("file")}
+	for _, stream := range streams {
+		list = append(list, variable(stream.flag))
+	}
 	for _, f := range fileFormats() {
 		list = append(list, variable(f.Flag))
 	}
@@ -66,9 +78,12 @@ func (o *outputs) add(cmd *cobra.Command, running bool) {
 	if !running {
 		return
 	}
-	set.StringVar(&o.trace, traceFlag, "", "CSV, one row an attempt, written as the run goes on; - is stdout")
-	set.Lookup(traceFlag).Annotations = group
-	_ = cmd.MarkFlagFilename(traceFlag)
+	o.streams = make(map[string]*string)
+	for _, stream := range streams {
+		o.streams[stream.flag] = set.String(stream.flag, "", stream.usage)
+		set.Lookup(stream.flag).Annotations = group
+		_ = cmd.MarkFlagFilename(stream.flag)
+	}
 	set.BoolVarP(&o.quiet, "quiet", "q", false, "no progress on stderr")
 	set.Lookup("quiet").Annotations = group
 }
@@ -107,16 +122,22 @@ type sink struct {
 type sinks struct {
 	w       world
 	files   []sink
+	streams []stream
 	stdout  string // the flag that took stdout; empty: the terminal report has it
-	tracing io.Writer
-	traced  *os.File
 	options report.Options
+}
+
+// A stream is an output that is written while the run goes on.
+type stream struct {
+	flag, path string
+	to         io.Writer
+	file       *os.File // nil for stdout, and when it is closed
 }
 
 // open opens every output before anything is sent, so that a bad one costs no run.
 //
 // A report appears under its name only when it is whole: until then it is a file beside it,
-// and what stood there before stays. A trace is written in place as the run goes on.
+// and what stood there before stays. A stream is written in place as the run goes on.
 func (o *outputs) open(w world) (*sinks, error) {
 	s := &sinks{w: w, options: terminalOptions(w, o.ascii)}
 	var faults []error
@@ -125,9 +146,7 @@ func (o *outputs) open(w world) (*sinks, error) {
 			faults = append(faults, err)
 		}
 	}
-	if err := s.openTrace(o.trace, len(faults) == 0); err != nil {
-		faults = append(faults, err)
-	}
+	faults = append(faults, s.openStreams(o.streams, len(faults) == 0)...)
 	if err := errors.Join(faults...); err != nil {
 		s.discard()
 		return nil, usageError{err}
@@ -165,6 +184,11 @@ func (s *sinks) taken(flag, path string) error {
 			return fmt.Errorf("--%s: %s: --%s writes there already", flag, path, other.flag)
 		}
 	}
+	for _, other := range s.streams {
+		if other.path != "" && filepath.Clean(other.path) == filepath.Clean(path) {
+			return fmt.Errorf("--%s: %s: --%s writes there already", flag, path, other.flag)
+		}
+	}
 	return nil
 }
 
@@ -176,23 +200,42 @@ func (s *sinks) takeStdout(flag string) error {
 	return nil
 }
 
-// openTrace empties the file only where nothing else is wrong.
-func (s *sinks) openTrace(path string, faultless bool) error {
-	switch path {
-	case "":
-		return nil
-	case "-":
-		s.tracing = s.w.out
-		return s.takeStdout(traceFlag)
+// openStreams checks every stream and, only where nothing is wrong, empties their files.
+func (s *sinks) openStreams(paths map[string]*string, faultless bool) []error {
+	var faults []error
+	for _, one := range streams {
+		path := paths[one.flag]
+		if path == nil || *path == "" {
+			continue
+		}
+		x := stream{flag: one.flag, path: *path}
+		var err error
+		if *path == "-" {
+			x.path, x.to = "", s.w.out
+			err = s.takeStdout(one.flag)
+		} else {
+			err = s.taken(one.flag, *path)
+		}
+		if err != nil {
+			faults = append(faults, err)
+			continue
+		}
+		s.streams = append(s.streams, x)
 	}
-	if err := s.taken(traceFlag, path); err != nil || !faultless {
-		return err
+	if !faultless || len(faults) > 0 {
+		return faults
 	}
-	file, err := os.Create(path)
-	if err != nil {
-		return fmt.Errorf("--%s: %w", traceFlag, err)
+	for i := range s.streams {
+		x := &s.streams[i]
+		if x.to != nil {
+			continue
+		}
+		file, err := os.Create(x.path)
+		if err != nil {
+			return []error{fmt.Errorf("--%s: %w", x.flag, err)}
+		}
+		x.file, x.to = file, file
 	}
-	s.traced, s.tracing = file, file
 	return nil
 }
 
@@ -217,18 +260,29 @@ func create(path string) (file *os.File, temp string, err error) {
 	return file, file.Name(), nil
 }
 
-// trace is where the run writes its trace; nil is nowhere.
-func (s *sinks) trace() io.Writer { return s.tracing }
+// stream is where the run writes the output of a flag; nil is nowhere.
+func (s *sinks) stream(flag string) io.Writer {
+	for _, x := range s.streams {
+		if x.flag == flag {
+			return x.to
+		}
+	}
+	return nil
+}
 
 // write renders the result everywhere. Every output is tried, whatever another met, and
 // stdout comes last, where a reader may have gone.
 func (s *sinks) write(r *record.Result) error {
 	var faults []error
-	if s.traced != nil {
-		if err := s.traced.Close(); err != nil {
-			faults = append(faults, fmt.Errorf("--%s: %w", traceFlag, err))
+	for i := range s.streams {
+		x := &s.streams[i]
+		if x.file == nil {
+			continue
 		}
-		s.traced = nil
+		if err := x.file.Close(); err != nil {
+			faults = append(faults, fmt.Errorf("--%s: %w", x.flag, err))
+		}
+		x.file = nil
 	}
 	for i := range s.files {
 		if f := &s.files[i]; f.file != nil {
@@ -244,7 +298,7 @@ func (s *sinks) write(r *record.Result) error {
 }
 
 func (s *sinks) writeStdout(r *record.Result) error {
-	if s.stdout == traceFlag {
+	if s.stream(s.stdout) != nil {
 		return nil
 	}
 	render := report.Terminal
@@ -298,7 +352,9 @@ func (s *sinks) discard() {
 			_ = os.Remove(f.temp)
 		}
 	}
-	if s.traced != nil {
-		_ = s.traced.Close()
+	for i := range s.streams {
+		if s.streams[i].file != nil {
+			_ = s.streams[i].file.Close()
+		}
 	}
 }

@@ -111,7 +111,8 @@ func storm(ctx context.Context, w world, flags *planFlags, outs *outputs) error 
 	progress := startProgress(w, outs.quiet)
 	result, err := load.Run(ctx, p, load.Env{
 		Version:  version,
-		Trace:    sinks.trace(),
+		HLog:     sinks.stream(hlogFlag),
+		Trace:    sinks.stream(traceFlag),
 		Progress: progress.stage,
 	})
 	progress.stop()

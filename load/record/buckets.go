@@ -15,14 +15,16 @@ type bucketCount struct {
 	byAttempt [attemptColumns]int64
 	halves    [2]half // of the retries' offsets
 	offsets   offsets // of all arrivals; made with the first
+	late      offsets // of those that came after the bucket was handed out
 }
 
 func (b *bucketCount) arrivals() int64 { return b.first + b.retries }
 
 // buckets counts by bucket, in chunks allocated where something happens. Not safe for concurrent use.
 type buckets struct {
-	width  time.Duration
-	chunks []*[bucketsPerChunk]bucketCount
+	width    time.Duration
+	exported time.Duration // the end of what has been handed out
+	chunks   []*[bucketsPerChunk]bucketCount
 }
 
 // of returns the bucket of the given moment, which must not be negative.
@@ -61,10 +63,10 @@ func (b *buckets) arrival(a Arrival) {
 	if a.Rejected {
 		x.rejected++
 	}
-	if x.offsets.histogram == nil {
-		x.offsets = newOffsets(int64(b.width))
+	x.offsets.record(offset, b.width)
+	if a.At < b.exported {
+		x.late.record(offset, b.width)
 	}
-	x.offsets.add(int64(offset))
 }
 
 // served counts one finished piece of work.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/big"
 	"math/bits"
+	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
@@ -131,7 +132,35 @@ func (t *tally) modeShare(least int64) *float64 {
 type offsets struct{ histogram *hdrhistogram.PackedHistogram }
 
 func newOffsets(width int64) offsets {
-	return offsets{hdrhistogram.NewPacked(max(1, width/offsetSteps), max(2, width), offsetDigits)}
+	return offsets{hdrhistogram.NewPacked(offsetLowest(width), offsetHighest(width), offsetDigits)}
+}
+
+// offsetLowest and offsetHighest are the range of a histogram of offsets.
+func offsetLowest(width int64) int64  { return max(1, width/offsetSteps) }
+func offsetHighest(width int64) int64 { return max(2, width) }
+
+// record adds an offset in [0, width) and makes the histogram with the first.
+func (o *offsets) record(offset, width time.Duration) {
+	if o.histogram == nil {
+		*o = newOffsets(int64(width))
+	}
+	o.add(int64(offset))
+}
+
+// count is how many there are.
+func (o offsets) count() int64 {
+	if o.histogram == nil {
+		return 0
+	}
+	return o.histogram.TotalCount()
+}
+
+// clone returns a copy that o does not share.
+func (o offsets) clone() offsets {
+	if o.histogram == nil {
+		return o
+	}
+	return offsets{o.histogram.Clone()}
 }
 
 // add records an offset in [0, width).
@@ -143,7 +172,7 @@ func (o offsets) add(offset int64) {
 
 // quantile returns the offset at q in 0..1, below width; nil of nothing.
 func (o offsets) quantile(q float64, width int64) *int64 {
-	if o.histogram == nil || o.histogram.TotalCount() == 0 {
+	if o.count() == 0 {
 		return nil
 	}
 	return ptr(min(o.histogram.ValueAtPercentile(100*q), width-1))

@@ -74,6 +74,8 @@ type Run struct {
 	Hints       Hints       `json:"retry_after"`
 	Books       Books       `json:"books"`
 	Notes       []string    `json:"notes"`
+	// FromLog marks a run of which the arrivals alone are known; nil for every other.
+	FromLog *FromLog `json:"from_log,omitempty"`
 }
 
 // Operations counts what the clients wanted done:
