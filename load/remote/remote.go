@@ -146,12 +146,14 @@ func (s *Site) Resolve(ctx context.Context) error {
 }
 
 // find asks the resolver. Not every one knows that all names under localhost are this machine
-// (RFC 6761, 6.3), so where it does not, localhost itself stands in.
+// (RFC 6761, 6.3), and many ask a server that need not be there, so where the hosts file has
+// no such name, localhost itself stands in.
 func (s *Site) find(ctx context.Context) ([]netip.Addr, error) {
 	found, err := s.lookup(ctx, s.host.name)
-	var unknown *net.DNSError
-	if errors.As(err, &unknown) && unknown.IsNotFound && s.host.local() {
-		found, err = s.lookup(ctx, localhost)
+	if errors.As(err, new(*net.DNSError)) && s.host.local() && s.host.bare() != localhost {
+		if own, fault := s.lookup(ctx, localhost); fault == nil {
+			found, err = own, nil
+		}
 	}
 	if err == nil && len(found) == 0 {
 		err = &net.DNSError{Err: "no addresses", Name: s.host.name, IsNotFound: true}

@@ -278,31 +278,43 @@ func TestResolveTellsDNSApart(t *testing.T) {
 
 // A resolver that does not know the names under localhost is asked for localhost itself.
 func TestResolveNamesUnderLocalhost(t *testing.T) {
-	var asked []string
-	s, err := remote.New(remote.Config{URL: "http://app.localhost:8080", Lookup: func(_ context.Context, name string) ([]netip.Addr, error) {
-		if asked = append(asked, name); name != "localhost" {
-			return nil, &net.DNSError{Err: "no such host", Name: name, IsNotFound: true}
+	for _, tt := range []struct {
+		name   string
+		host   string
+		answer net.DNSError // for every name but localhost
+		known  bool         // localhost is
+		asked  []string
+	}{
+		{"unknown", "app.localhost", net.DNSError{Err: "no such host", IsNotFound: true}, true, []string{"app.localhost", "localhost"}},
+		{"no server", "app.localhost", net.DNSError{Err: "network is unreachable", IsTemporary: true}, true, []string{"app.localhost", "localhost"}},
+		{"nothing at all", "app.localhost", net.DNSError{Err: "server misbehaving"}, false, []string{"app.localhost", "localhost"}},
+		{"localhost itself", "localhost", net.DNSError{}, false, []string{"localhost"}},
+	} {
+		var asked []string
+		s, err := remote.New(remote.Config{URL: "http://" + tt.host + ":8080", Lookup: func(_ context.Context, name string) ([]netip.Addr, error) {
+			asked = append(asked, name)
+			if name == "localhost" && tt.known {
+				return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
+			}
+			fault := tt.answer
+			fault.Name = name
+			return nil, &fault
+		}})
+		if err != nil {
+			t.Fatal(err)
 		}
-		return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Resolve(t.Context()); err != nil || !slices.Equal(s.Addresses(), []string{"127.0.0.1:8080"}) {
-		t.Errorf("Resolve: %v, addresses %q", err, s.Addresses())
-	}
-	if want := []string{"app.localhost", "localhost"}; !slices.Equal(asked, want) {
-		t.Errorf("asked for %q, want %q", asked, want)
-	}
-	busy, err := remote.New(remote.Config{URL: "http://busy.localhost", Lookup: func(_ context.Context, name string) ([]netip.Addr, error) {
-		return nil, &net.DNSError{Err: "server misbehaving", Name: name, IsTemporary: true}
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var dns *net.DNSError
-	if err := busy.Resolve(t.Context()); !errors.As(err, &dns) || dns.Name != "busy.localhost" {
-		t.Errorf("Resolve where the resolver fails: %v, want its answer for busy.localhost", err)
+		var want []string
+		if tt.known {
+			want = []string{"127.0.0.1:8080"}
+		}
+		var dns *net.DNSError
+		err = s.Resolve(t.Context())
+		if errors.As(err, &dns) == tt.known || dns != nil && dns.Name != tt.host || !slices.Equal(s.Addresses(), want) {
+			t.Errorf("%s: Resolve: %v, addresses %q, want %q", tt.name, err, s.Addresses(), want)
+		}
+		if !slices.Equal(asked, tt.asked) {
+			t.Errorf("%s: asked for %q, want %q", tt.name, asked, tt.asked)
+		}
 	}
 }
 
