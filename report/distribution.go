@@ -13,21 +13,27 @@ type statistic struct {
 	text func(d *record.Distribution, unit func(float64) string) string
 }
 
-func wholeStatistic(head string, of func(*record.Distribution) *int64) statistic {
+// percentile is the statistic at q in 0..1. One that lies among the values beyond the histogram is
+// only known to be above its end, and is written so. The extremes, q = 1, are exact.
+func percentile(head string, q float64, of func(*record.Distribution) *int64) statistic {
 	return statistic{head, func(d *record.Distribution, unit func(float64) string) string {
-		if v := of(d); v != nil {
-			return unit(float64(*v))
+		v := of(d)
+		switch {
+		case v == nil:
+			return none
+		case q < 1 && d.Clamped > 0 && q*float64(d.Count) > float64(d.Count-d.Clamped):
+			return ">" + string(nbsp) + unit(float64(*v))
 		}
-		return none
+		return unit(float64(*v))
 	}}
 }
 
 var statistics = []statistic{
-	wholeStatistic("p50", func(d *record.Distribution) *int64 { return d.P50 }),
-	wholeStatistic("p90", func(d *record.Distribution) *int64 { return d.P90 }),
-	wholeStatistic("p99", func(d *record.Distribution) *int64 { return d.P99 }),
-	wholeStatistic("p99.9", func(d *record.Distribution) *int64 { return d.P999 }),
-	wholeStatistic("max", func(d *record.Distribution) *int64 { return d.Max }),
+	percentile("p50", 0.5, func(d *record.Distribution) *int64 { return d.P50 }),
+	percentile("p90", 0.9, func(d *record.Distribution) *int64 { return d.P90 }),
+	percentile("p99", 0.99, func(d *record.Distribution) *int64 { return d.P99 }),
+	percentile("p99.9", 0.999, func(d *record.Distribution) *int64 { return d.P999 }),
+	percentile("max", 1, func(d *record.Distribution) *int64 { return d.Max }),
 	{"mean", func(d *record.Distribution, unit func(float64) string) string {
 		if finite(d.Mean) {
 			return unit(*d.Mean)

@@ -65,7 +65,7 @@ func writeWork(p *page, run *record.Run) {
 	}
 	p.fact("Outcomes", cmp.Or(strings.Join(outcomes, ", "), none), wasted(run))
 	if h := &run.Hints; h.Seen != 0 || h.Obeyed != 0 || h.Invalid != 0 || h.Early != 0 {
-		early := ""
+		early := "0 early"
 		if h.Early != 0 {
 			early = styled(markRed, "BROKEN") + ": " + count(h.Early) + " retries were sent before it allowed them"
 		}

@@ -1,0 +1,310 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"stormtest/load"
+	"stormtest/load/record"
+)
+
+// Public faults of other tools that must not happen here, over the whole program. Each test
+// says which case it is.
+
+// programVariable makes the test binary the program itself.
+const programVariable = "RUN_AS_STORMTEST"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(programVariable) != "" {
+		_ = os.Unsetenv(programVariable)
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// program is a process of the program, to be started.
+func program(t *testing.T, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0], args...)
+	cmd.Env = append(os.Environ(), programVariable+"=1")
+	return cmd
+}
+
+// noNumber finds what no file may hold: the words of figures that are none, and the -1 that
+// stands for one. In JSON a reader that is strict refuses the first two.
+var noNumber = regexp.MustCompile(`(?i)\b(NaN|Inf|Infinity)\b|(^|[\s,:=\[])-1($|[\s,\]}])`)
+
+// An everything is what one run wrote: each file by the format's flag, and what JSON says.
+type everything struct {
+	files  map[string]string
+	out    string
+	result map[string]any
+}
+
+// writeEverything runs the program with a file of every format.
+func writeEverything(ctx context.Context, t *testing.T, wantCode int, args ...string) everything {
+	t.Helper()
+	dir := t.TempDir()
+	flags := []string{traceFlag}
+	for _, f := range fileFormats() {
+		flags = append(flags, f.Flag)
+	}
+	for _, f := range flags {
+		args = append(args, "--"+f, filepath.Join(dir, f))
+	}
+	got := do(ctx, nil, append(args, "--quiet")...)
+	if got.code != wantCode {
+		t.Fatalf("code %d, want %d; stderr %s", got.code, wantCode, got.err)
+	}
+	e := everything{files: map[string]string{"terminal": got.out}, out: got.out}
+	for _, f := range flags {
+		text, err := os.ReadFile(filepath.Join(dir, f))
+		if err != nil {
+			t.Fatal(err)
+		}
+		e.files[f] = string(text)
+	}
+	for name, text := range e.files {
+		if bad := noNumber.FindString(text); bad != "" {
+			t.Errorf("%s holds %q", name, bad)
+		}
+	}
+	for _, name := range []string{"csv", traceFlag} {
+		if _, err := csv.NewReader(strings.NewReader(e.files[name])).ReadAll(); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if err := json.Unmarshal([]byte(e.files["json"]), &e.result); err != nil {
+		t.Fatal(err)
+	}
+	return e
+}
+
+// at returns what the first run's JSON holds under a path of names, nil for null. A name that
+// is missing ends the test.
+func (e everything) at(t *testing.T, path string) any {
+	t.Helper()
+	var value any = e.result["runs"].([]any)[0]
+	for name := range strings.SplitSeq(path, ".") {
+		m, _ := value.(map[string]any)
+		next, ok := m[name]
+		if !ok {
+			t.Fatalf("the JSON has no %s", path)
+		}
+		value = next
+	}
+	return value
+}
+
+// D-17: whatever a run measured, or did not, every file is written and reads back, and a figure
+// without a value is null, empty or a dash.
+func TestFilesOfNextToNothing(t *testing.T) {
+	figures := []string{
+		"convoy.convoy_index", "convoy.retry_synchronisation_index", "convoy.dispersion", "convoy.periodicity", "convoy.half_life_waves",
+		"delay_ns.p99", "delay_ns.mean", "delay_shares.at_cap",
+	}
+	unanswered := append([]string{"latency_ns.p50", "latency_ns.p99", "latency_ns.mean", "latency_ns.max", "operation_latency_ns.p50",
+		"attempt_at_success.p50", "completion_ns"}, figures...)
+	tests := []struct {
+		name  string
+		code  int
+		args  []string
+		until time.Duration
+		null  []string
+		want  map[string]float64
+	}{
+		{"(a) nobody answers", 0, []string{"--clients", "5", "--max-retries", "0", "--outage", "0s..30s=refuse"}, 0, unanswered,
+			map[string]float64{"attempts.sent": 5, "operations.started": 5, "operations.succeeded": 0, "amplification": 1}},
+		{"(b) one operation", 0, []string{"--clients", "1", "--operations", "1", "--max-retries", "0"}, 0, figures,
+			map[string]float64{"attempts.sent": 1, "operations.succeeded": 1, "latency_ns.count": 1}},
+		{"(c) a signal before the first answer", 130, []string{"--clients", "5", "--outage", "0s..30s=hang"}, time.Second, unanswered,
+			map[string]float64{"operations.succeeded": 0, "latency_ns.count": 0}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			defer cancel(nil)
+			if tt.until > 0 {
+				defer time.AfterFunc(tt.until, func() { cancel(signalError{syscall.SIGINT}) }).Stop()
+			}
+			e := writeEverything(ctx, t, tt.code, append(tt.args, "--seed", "1")...)
+			for _, path := range tt.null {
+				if v := e.at(t, path); v != nil {
+					t.Errorf("%s = %v, want null", path, v)
+				}
+			}
+			for path, want := range tt.want {
+				if v := e.at(t, path); v != want {
+					t.Errorf("%s = %v, want %v", path, v, want)
+				}
+			}
+			if !regexp.MustCompile(`Convoy index +–`).MatchString(e.out) {
+				t.Errorf("the terminal report has no dash for the convoy index:\n%s", e.out)
+			}
+			for line := range strings.Lines(e.files["csv"]) {
+				if strings.HasPrefix(line, "full,") && !strings.HasSuffix(strings.TrimSpace(line), ",") {
+					t.Errorf("CSV has an index of too few retries: %s", line)
+				}
+			}
+		})
+	}
+}
+
+// D-17 (c): where the signal came before the run itself began, the files say that nothing ran.
+func TestFilesOfNothing(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(signalError{syscall.SIGINT})
+	e := writeEverything(ctx, t, 130, small()...)
+	if runs := e.result["runs"].([]any); len(runs) != 0 || e.result["interrupted"] != true {
+		t.Errorf("runs = %v, interrupted = %v; want none, true", runs, e.result["interrupted"])
+	}
+}
+
+// D-19: no data is a failure, all gates are judged, and the exit code says what they say.
+func TestGatesOnNothingFail(t *testing.T) {
+	nobody := []string{"--clients", "5", "--max-retries", "0", "--outage", "0s..30s=refuse", "--bucket", "5s"}
+	tests := []struct {
+		name  string
+		args  []string
+		gates []string
+		want  []string // reasons; empty is a gate that held
+		code  int
+	}{
+		{"nobody answers", nobody, []string{"success_rate>=0.9", "p99<1s", "sync_index<0.5"},
+			[]string{"success_share is 0, want >= 0.9", "no data", "no data"}, codeGate},
+		{"and no bound saves it", nobody, []string{"p99<24h", "p99>0s", "p99!=1s", "sync_index<=1", "attempts_sent==5"},
+			[]string{"no data", "no data", "no data", "no data", ""}, codeGate},
+		{"a healthy target", small("--bucket", "5s"), []string{"success_rate>=0.9"}, []string{""}, codePassed},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			args := append(tt.args, "--seed", "1", "--quiet", "--json", "-")
+			for _, g := range tt.gates {
+				args = append(args, "--gate", g)
+			}
+			got := do(t.Context(), nil, args...)
+			var r record.Result
+			if err := json.Unmarshal([]byte(got.out), &r); err != nil || len(r.Gates) != len(tt.gates) {
+				t.Fatalf("%d gates, want %d; %v", len(r.Gates), len(tt.gates), err)
+			}
+			failed := false
+			for i, g := range r.Gates {
+				failed = failed || !g.OK
+				if g.OK != (tt.want[i] == "") || !g.OK && g.Reason != tt.want[i] {
+					t.Errorf("gate %s: ok %v, %q; want %q", tt.gates[i], g.OK, g.Reason, tt.want[i])
+				}
+			}
+			if got.code != tt.code || failed != (got.code == codeGate) {
+				t.Errorf("code %d, a gate failed %v; want %d", got.code, failed, tt.code)
+			}
+		})
+	}
+}
+
+// D-19: a gate that cannot be judged is the user's to mend, before anything is sent.
+func TestGatesThatCannotBeJudged(t *testing.T) {
+	for _, gate := range []string{"no_such_metric<1", "p99<1", "success_rate>=90%", "p99=<1s", "p99<", "<1s", "p99<NaN", "success_rate>=Inf"} {
+		got := do(t.Context(), nil, small("--gate", "waves<3", "--gate", gate)...)
+		if got.code != codeUsage || got.out != "" || !strings.Contains(got.err, strconv.Quote(gate)) {
+			t.Errorf("--gate %s: code %d, stdout %q, stderr %q; want 2 and the gate's name", gate, got.code, got.out, got.err)
+		}
+	}
+}
+
+// D-05: the report states how many waits the server set, and how many retries came early.
+// D-14: it has two latencies, each under its name.
+func TestTheReportNamesWhatItMeans(t *testing.T) {
+	got := do(t.Context(), nil, "--clients", "5", "--max-retries", "0", "--capacity", "0", "--send-retry-after", "1s", "--seed", "1", "--quiet")
+	for _, want := range []string{`Retry-After +5 seen, 0 obeyed, 0 invalid; 0 early`, `(?m)^latency +[0-9]`, `(?m)^operation latency +–`} {
+		if !regexp.MustCompile(want).MatchString(got.out) {
+			t.Errorf("the report has no %s:\n%s", want, got.out)
+		}
+	}
+}
+
+// D-20: in a log, progress is a line in five seconds, without what a terminal alone understands.
+func TestProgressInALog(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var text bytes.Buffer
+		p := startProgress(world{err: &text, env: []string{"TERM=xterm"}}, false)
+		p.stage(load.Stage{
+			Count: 1, Strategy: "full", Start: time.Now(), Duration: 30 * time.Second, Operations: 50,
+			Totals: func() record.Totals { return record.Totals{} },
+		})
+		time.Sleep(30*time.Second + time.Millisecond)
+		p.stop()
+		if n := strings.Count(text.String(), "\n"); n != 6 || strings.ContainsAny(text.String(), "\r\x1b") {
+			t.Errorf("%d lines in 30 s, want 6 without control codes: %q", n, text.String())
+		}
+	})
+}
+
+// D-20: stdout is one JSON document and nothing else, and stderr holds no control codes,
+// whatever the environment says and whether there is an stdin or not.
+func TestStreamsStayApart(t *testing.T) {
+	for _, env := range []string{"TERM=xterm", "TERM=dumb", "NO_COLOR=1", "TERM="} {
+		for _, closed := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, stdin closed %v", env, closed), func(t *testing.T) {
+				args := []string{"--clients", "20", "--duration", "300ms", "--capacity", "0", "--seed", "1", "--json", "-"}
+				cmd := program(t, args...)
+				if closed {
+					cmd = exec.CommandContext(t.Context(), "sh", append([]string{"-c", `exec "$0" "$@" <&-`, os.Args[0]}, args...)...)
+					cmd.Env = append(os.Environ(), programVariable+"=1")
+				}
+				cmd.Env = append(cmd.Env, env)
+				var out, errs bytes.Buffer
+				cmd.Stdout, cmd.Stderr = &out, &errs
+				if err := cmd.Run(); err != nil {
+					t.Fatalf("%v; stderr %s", err, errs.String())
+				}
+				d := json.NewDecoder(&out)
+				var v any
+				if err := d.Decode(&v); err != nil {
+					t.Errorf("stdout: %v", err)
+				}
+				if _, err := d.Token(); !errors.Is(err, io.EOF) {
+					t.Errorf("stdout holds more than one document: %v", err)
+				}
+				if strings.ContainsAny(errs.String(), "\r\x1b") || strings.Count(errs.String(), "\n") > 1 {
+					t.Errorf("stderr = %q, want one line at most, without control codes", errs.String())
+				}
+			})
+		}
+	}
+}
+
+// D-20: where the reader of stdout has gone, the program ends with a code of its own and says
+// nothing.
+func TestAReaderThatHasGone(t *testing.T) {
+	for _, args := range [][]string{{"--json", "-"}, {"--csv", "-"}, {"--trace", "-"}, {}} {
+		cmd := program(t, append([]string{"--clients", "20", "--duration", "200ms", "--capacity", "0", "--seed", "1"}, args...)...)
+		read, write, err := os.Pipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = read.Close()
+		var errs bytes.Buffer
+		cmd.Stdout, cmd.Stderr = write, &errs
+		err = cmd.Run()
+		_ = write.Close()
+		var exit *exec.ExitError
+		if !errors.As(err, &exit) || exit.ExitCode() != codeFailed || errs.Len() > 0 {
+			t.Errorf("%v: %v, stderr %q; want exit code 1 and silence", args, err, errs.String())
+		}
+	}
+}
