@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"regexp"
@@ -47,7 +46,7 @@ func openTerminal(t *testing.T, columns uint16) (control, terminal *os.File) {
 func TestNarrowTerminals(t *testing.T) {
 	codes := regexp.MustCompile(`\x1b\[[0-9;]*[A-Za-z]`)
 	for columns, width := range map[uint16]int{20: 20, 0: 80} {
-		t.Run(fmt.Sprint(columns), func(t *testing.T) {
+		t.Run(strconv.Itoa(int(columns)), func(t *testing.T) {
 			control, terminal := openTerminal(t, columns)
 			cmd := program(t, "--clients", "20", "--duration", "700ms", "--capacity", "0", "--seed", "1")
 			cmd.Env = append(cmd.Env, "TERM=xterm", "LANG=C.UTF-8", "LC_ALL=", "NO_COLOR=")

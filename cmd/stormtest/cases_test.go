@@ -99,7 +99,7 @@ func writeEverything(ctx context.Context, t *testing.T, wantCode int, args ...st
 // is missing ends the test.
 func (e everything) at(t *testing.T, path string) any {
 	t.Helper()
-	var value any = e.result["runs"].([]any)[0]
+	value := e.result["runs"].([]any)[0]
 	for name := range strings.SplitSeq(path, ".") {
 		m, _ := value.(map[string]any)
 		next, ok := m[name]
