@@ -43,7 +43,7 @@ func memory() (load.Place, error) {
 	var n targettest.Network
 	return load.Place{
 		Opener: opener{&n},
-		Dial:   func(ctx context.Context) (net.Conn, error) { return n.DialContext(ctx, "mem", "target") },
+		Dial:   func(ctx context.Context, _ int) (net.Conn, error) { return n.DialContext(ctx, "mem", "target") },
 		Host:   "target",
 		Close:  func() error { return nil },
 	}, nil

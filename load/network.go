@@ -11,7 +11,7 @@ import (
 // A Place is where one run's target listens and how its clients get there.
 type Place struct {
 	Opener target.Opener
-	Dial   func(ctx context.Context) (net.Conn, error)
+	Dial   func(ctx context.Context, client int) (net.Conn, error)
 	Host   string // the authority in requests
 	Close  func() error
 }
@@ -26,7 +26,7 @@ func Loopback() (Place, error) {
 	var d net.Dialer
 	return Place{
 		Opener: port,
-		Dial:   func(ctx context.Context) (net.Conn, error) { return d.DialContext(ctx, "tcp", addr) },
+		Dial:   func(ctx context.Context, _ int) (net.Conn, error) { return d.DialContext(ctx, "tcp", addr) },
 		Host:   addr,
 		Close:  port.Close,
 	}, nil

@@ -203,7 +203,7 @@ func (s *storm) fleet(policy *retry.Policy, place Place) fleet.Config {
 		Request: fleet.Request{
 			Method: p.Method,
 			Host:   place.Host,
-			Path:   "/",
+			Target: "/",
 			Agent:  "stormtest/" + s.env.Version,
 
 			ClientHeader:  target.HeaderClient,

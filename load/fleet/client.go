@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"stormtest/load/pace"
+	"stormtest/load/record"
 	"stormtest/load/retry"
 	"stormtest/target/wake"
 	"stormtest/target/wire"
@@ -26,12 +27,14 @@ type client struct {
 	start    time.Duration // of the next operation of a closed loop
 	released bool          // what is prepared has been let happen
 	in       []byte        // what is being read
+	trip     *trip         // where the attempts go through net/http; then conn is nil
 
-	mu      sync.Mutex
-	state   state
-	broken  bool       // the attempt could not be sent
-	conn    *wire.Conn // nil: there is none, and it is dialled when the attempt is due
-	request built
+	mu       sync.Mutex
+	state    state
+	broken   bool       // the attempt could not be sent
+	departed bool       // the attempt counts as arrived, at a target that is not ours
+	conn     *wire.Conn // nil: there is none, and it is dialled when the attempt is due
+	request  built
 }
 
 // A state says what a client waits for.
@@ -128,6 +131,7 @@ func (c *client) operate(ctx context.Context) bool {
 			return false
 		}
 		d := c.decide(outcome, at)
+		c.judge(outcome, at, d)
 		if !d.Retry {
 			c.start = at
 			return true
@@ -150,9 +154,11 @@ func (c *client) leave() {
 
 // arm prepares the attempt that leaves at due. The caller holds mu.
 func (c *client) arm(due time.Duration, hinted bool) {
-	c.request.set(c.operation, c.policy.Attempt())
-	c.due, c.hinted, c.broken, c.state = due, hinted, false, armed
-	c.deadline(c.f.t0.Add(due + c.policy.AttemptTimeout(due)))
+	if c.trip == nil {
+		c.request.set(c.operation, c.policy.Attempt())
+	}
+	c.due, c.hinted, c.broken, c.departed, c.state = due, hinted, false, false, armed
+	c.deadline(c.end())
 }
 
 // release lets what is prepared happen: the attempt leaves when it is due, or an operation of
@@ -165,7 +171,7 @@ func (c *client) release() {
 	case c.f.stopped.Load():
 	case c.state == idling:
 		if !c.f.idle.add(c.id) {
-			c.end()
+			c.close()
 		}
 	case c.due <= now:
 		c.send(now)
@@ -204,9 +210,28 @@ func (c *client) send(now time.Duration) {
 		c.wake()
 		return
 	}
-	if c.conn.Send(c.request.text) != nil {
-		c.broken = true
-		c.deadline(longAgo) // the answer will not come
+	c.post()
+}
+
+// depart counts the attempt as arrived where the target is not ours: nobody knows more of it
+// than when it was sent.
+func (c *client) depart(at time.Duration) {
+	if !c.f.cfg.Foreign {
+		return
+	}
+	c.departed = true
+	attempt := c.policy.Attempt()
+	c.f.cfg.Recorder.Arrival(record.Arrival{At: at, Attempt: attempt, Opening: attempt == 0 && c.operation == 0})
+}
+
+// judge tells the recorder how the target dealt with an attempt, where the target is not ours.
+func (c *client) judge(o retry.Outcome, at time.Duration, d retry.Decision) {
+	switch {
+	case !c.departed || o.Kind != retry.Responded:
+	case d.Reason == retry.Succeeded:
+		c.f.cfg.Recorder.Served(at, false)
+	default:
+		c.f.cfg.Recorder.Rejected(c.sentAt)
 	}
 }
 
@@ -243,12 +268,12 @@ func (c *client) dismiss() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.state == idling {
-		c.end()
+		c.close()
 	}
 }
 
-// end tells the client that no operation will come. The caller holds mu.
-func (c *client) end() {
+// close tells the client that no operation will come. The caller holds mu.
+func (c *client) close() {
 	c.state = dismissed
 	c.deadline(longAgo)
 	c.wake()
@@ -269,8 +294,13 @@ func (c *client) await(ctx context.Context) (retry.Outcome, time.Duration, endin
 			if how, waiting := c.unsent(false); waiting {
 				return retry.Outcome{}, 0, how
 			}
-			if o, err := c.connect(ctx); err != nil {
-				return c.failed(ctx, o)
+			if c.trip == nil {
+				if o, err := c.connect(ctx); err != nil {
+					return c.failed(ctx, o)
+				}
+			}
+			if c.trip != nil {
+				return c.travel(ctx)
 			}
 		}
 		var n int

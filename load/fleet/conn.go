@@ -4,48 +4,104 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"net"
 	"net/http"
 	"os"
-	"slices"
 	"syscall"
 	"time"
 
 	"stormtest/load/retry"
+	"stormtest/target/wire"
 )
 
-// connect opens a new connection and sends the attempt over it. The error comes with the
-// outcome that it means.
+// end is when the time of the attempt under way is over.
+func (c *client) end() time.Time { return c.f.t0.Add(c.due + c.policy.AttemptTimeout(c.due)) }
+
+// connect opens a new connection and, where that speaks HTTP/1.1, sends the attempt over it.
+// The error comes with the outcome that it means.
 func (c *client) connect(ctx context.Context) (retry.Outcome, error) {
-	end := c.f.t0.Add(c.due + c.policy.AttemptTimeout(c.due))
-	dialing, cancel := context.WithDeadline(ctx, end)
+	dialing, cancel := context.WithDeadline(ctx, c.end())
 	defer cancel()
-	conn, err := c.f.dial(dialing)
+	begun := c.f.now()
+	conn, err := c.f.dial(dialing, c.id)
 	if err != nil {
-		if exhausted(err) {
-			c.f.exhausted.Add(1)
-		}
-		return retry.Outcome{Kind: dialKind(err)}, err
+		return c.f.dialOutcome(err), err
 	}
+	c.f.cfg.Recorder.Waited(uint32(c.id), c.f.now()-begun)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.conn = conn
-	c.deadline(end)
-	_ = c.conn.Send(c.request.text)
+	c.adopt(conn)
+	if c.trip == nil {
+		c.deadline(c.end())
+		c.post()
+	}
 	return retry.Outcome{}, nil
 }
 
-// exhausted reports whether it was this machine that ran out of something.
-func exhausted(err error) bool {
-	return slices.ContainsFunc([]error{syscall.EMFILE, syscall.ENFILE, syscall.EADDRNOTAVAIL}, func(e error) bool { return errors.Is(err, e) })
+// adopt takes a new connection for the client's own. The caller holds mu, or is alone.
+func (c *client) adopt(conn net.Conn) {
+	if c.f.cfg.trips(conn) {
+		c.trip = newTrip(c, conn)
+		return
+	}
+	c.conn = wire.New(conn)
+}
+
+// post writes the attempt to the connection. The caller holds mu.
+func (c *client) post() {
+	if c.conn.Send(c.request.text) != nil {
+		c.broken = true
+		c.deadline(longAgo) // the answer will not come
+		return
+	}
+	c.depart(c.sentAt)
+}
+
+// localFaults are of this machine, and say nothing about the target.
+var localFaults = []struct {
+	err  error
+	kind retry.Kind
+}{
+	{syscall.EMFILE, retry.NoDescriptor},
+	{syscall.ENFILE, retry.NoDescriptor},
+	{syscall.EADDRNOTAVAIL, retry.NoPort},
+	{syscall.ENOBUFS, retry.NoPort},
+	{syscall.ENOMEM, retry.NoPort},
+}
+
+// localFault returns the kind of a fault of this machine.
+func localFault(err error) (retry.Kind, bool) {
+	for _, fault := range localFaults {
+		if errors.Is(err, fault.err) {
+			return fault.kind, true
+		}
+	}
+	return 0, false
+}
+
+// ErrTLS marks an error of Config.Dial that is TLS's and not the connection's.
+var ErrTLS = errors.New("TLS")
+
+// dialOutcome is what a failure to connect means, and counts those of this machine.
+func (f *Fleet) dialOutcome(err error) retry.Outcome {
+	if kind, ok := localFault(err); ok {
+		f.exhausted.Add(1)
+		return retry.Outcome{Kind: kind}
+	}
+	return retry.Outcome{Kind: dialKind(err)}
 }
 
 func dialKind(err error) retry.Kind {
 	var timeout interface{ Timeout() bool }
 	switch {
+	case errors.As(err, new(*net.DNSError)):
+		return retry.LookupFailed
 	case errors.Is(err, syscall.ECONNREFUSED):
 		return retry.Refused
 	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
 		return retry.ConnectTimeout
+	case errors.Is(err, ErrTLS):
+		return retry.TLSFailed
 	}
 	return retry.ConnectFailed
 }
@@ -102,13 +158,14 @@ func (c *client) receive(n int, err error) (retry.Outcome, error) {
 		o.Hint = retry.ParseRetryAfter(string(r.retryAfter), string(r.date), time.Now(), retryAfterMax)
 	}
 	if c.f.cfg.Request.Method == http.MethodHead {
-		r.bodyBytes = 0
+		r.bodyBytes, r.chunked, r.untilEnd = 0, false, false
 	}
-	rest := r.bodyBytes - int64(n-head-len(headEnd))
-	if err := c.discard(rest); err != nil {
+	last := r.last || c.f.cfg.Request.CloseEach
+	spent, err := c.finish(r, c.in[head+len(headEnd):n])
+	if err != nil {
 		return retry.Outcome{}, err
 	}
-	if r.last || rest < 0 { // rest < 0: more came than was asked for
+	if last || spent {
 		c.drop()
 	}
 	return o, nil
@@ -116,18 +173,6 @@ func (c *client) receive(n int, err error) (retry.Outcome, error) {
 
 // retryAfterMax is where a Retry-After in seconds saturates; it is longer than any run.
 const retryAfterMax = 365 * 24 * time.Hour
-
-// discard reads over the rest of a body.
-func (c *client) discard(rest int64) error {
-	for rest > 0 {
-		n, err := c.conn.Receive(c.in[:min(rest, int64(len(c.in)))])
-		rest -= int64(n)
-		if err != nil && rest > 0 {
-			return err
-		}
-	}
-	return nil
-}
 
 // lostBy is the outcome of an attempt whose answer ended in err.
 func (c *client) lostBy(err error) retry.Outcome {
@@ -150,8 +195,8 @@ func (c *client) lostBy(err error) retry.Outcome {
 func (c *client) failed(ctx context.Context, o retry.Outcome) (retry.Outcome, time.Duration, ending) {
 	at := c.f.now()
 	c.reached = c.arrived() // before anything is booked
-	connected := c.conn != nil
-	if connected {
+	connected := c.conn != nil || c.trip != nil && c.departed
+	if c.conn != nil {
 		c.drop()
 	}
 	cut := ctx.Err() != nil || c.f.stopped.Load()
@@ -166,6 +211,8 @@ func (c *client) failed(ctx context.Context, o retry.Outcome) (retry.Outcome, ti
 	switch {
 	case !connected:
 		c.recordLost(dialLost[o.Kind])
+	case c.f.cfg.Foreign && !c.departed:
+		c.recordLost(LostReset)
 	case o.Kind == retry.Reset && c.f.cfg.Arrived != nil && c.reached < 0:
 		c.resets++ // booked at the end, for the target may be about to see it
 	}
@@ -176,7 +223,10 @@ func (c *client) failed(ctx context.Context, o retry.Outcome) (retry.Outcome, ti
 // nobody knows. The attempts before it have all arrived or are known to be lost, apart from
 // those that timed out before the target read them, which are rare and few.
 func (c *client) arrived() time.Duration {
-	if c.f.cfg.Arrived == nil {
+	switch {
+	case c.departed:
+		return c.sentAt
+	case c.f.cfg.Arrived == nil:
 		return -1
 	}
 	if count, last := c.f.cfg.Arrived(c.id); count > c.attempts-c.lost-c.resets {
@@ -189,4 +239,10 @@ var dialLost = [retry.KindCount]int{
 	retry.Refused:        lostRefused,
 	retry.ConnectTimeout: lostConnectTimeout,
 	retry.ConnectFailed:  lostConnectFailed,
+	retry.TLSFailed:      lostTLSFailed,
+	retry.NoDescriptor:   lostNoDescriptor,
+	retry.NoPort:         lostNoPort,
+	retry.LookupFailed:   lostLookup,
+	retry.Timeout:        lostConnectTimeout, // of a trip that got no connection
+	retry.Reset:          lostConnectFailed,
 }

@@ -10,6 +10,8 @@ package fleet
 
 import (
 	"context"
+	"crypto/tls"
+	"errors"
 	"fmt"
 	"net"
 	"runtime"
@@ -21,7 +23,6 @@ import (
 	"stormtest/load/record"
 	"stormtest/load/retry"
 	"stormtest/target/wake"
-	"stormtest/target/wire"
 )
 
 // The ways in which an attempt is lost on its way to the target, as indices into LostNames.
@@ -31,6 +32,10 @@ const (
 	lostConnectFailed
 	LostReset // for the caller: reset, and never seen by the target
 	lostConnecting
+	lostTLSFailed
+	lostNoDescriptor
+	lostNoPort
+	lostLookup
 	LostUnread // for the caller: sent, and never read by the target until it stopped
 )
 
@@ -41,6 +46,10 @@ var LostNames = []string{
 	lostConnectFailed:  "connect_failed",
 	LostReset:          "reset_before_arrival",
 	lostConnecting:     "connecting_at_end",
+	lostTLSFailed:      "tls_failed",
+	lostNoDescriptor:   "local_descriptors",
+	lostNoPort:         "local_ports",
+	lostLookup:         "dns",
 	LostUnread:         "unread_at_end",
 }
 
@@ -61,8 +70,13 @@ type Config struct {
 	// Duration is when the run ends, whatever is still waiting.
 	Duration time.Duration
 
-	// Dial opens a connection to the target.
-	Dial func(ctx context.Context) (net.Conn, error)
+	// Dial opens a connection to the target for a client, with TLS where the target wants it.
+	Dial func(ctx context.Context, client int) (net.Conn, error)
+	// Foreign says that the target is not ours. Then an attempt counts as arrived when it is
+	// sent, and a target that takes no connection before t0 is a result and no error.
+	Foreign bool
+	// HTTP2 has every connection speak HTTP/2; otherwise one does where TLS chose it.
+	HTTP2 bool
 	// Request is what every attempt sends.
 	Request Request
 	// Warm has every client exchange one request with the target before t0, which must answer
@@ -101,6 +115,8 @@ type Stats struct {
 	Unfinished  int64
 	Unstarted   int64
 	Connections int64 // opened over the whole run
+	Unconnected int64 // clients for which the target took no connection before t0
+	Replayed    int64 // requests sent again by net/http, which the server had not handled
 	TimerSource string
 	// Exhausted counts connections that could not be opened because this machine ran out of
 	// descriptors or ports.
@@ -126,6 +142,8 @@ type Fleet struct {
 	inFlight    atomic.Int64
 	unfinished  atomic.Int64
 	exhausted   atomic.Int64
+	unconnected atomic.Int64
+	replayed    atomic.Int64
 
 	opening wake.Event // the next operation of an open loop
 	idle    idleQueue
@@ -141,7 +159,9 @@ func New(cfg Config) *Fleet {
 		c.f, c.ev.ID = f, i
 		c.signal = make(chan struct{}, 1)
 		c.launch = c.release
-		c.request = cfg.Request.build(i)
+		if !cfg.alwaysTrips() {
+			c.request = f.cfg.Request.build(i)
+		}
 	}
 	return f
 }
@@ -150,10 +170,24 @@ func New(cfg Config) *Fleet {
 // any listen queue, so that no handshake is dropped and comes back a second later.
 const connecting = 64
 
-// Connect opens every client's connection. The error is the first that failed.
+// connectMax bounds the time that connections to a target that is not ours may take before
+// the run; the others are opened when they are needed.
+const connectMax = 10 * time.Second
+
+// Connect opens every client's connection. The error is the first that failed; where the
+// target is not ours, the first that was not the target's.
 func (f *Fleet) Connect(ctx context.Context) error {
+	if f.cfg.Request.CloseEach {
+		return nil // every attempt opens its own
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
+	dialing := ctx
+	if f.cfg.Foreign {
+		var done func()
+		dialing, done = context.WithTimeout(ctx, connectMax)
+		defer done()
+	}
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	for range min(connecting, len(f.clients)) {
@@ -163,12 +197,16 @@ func (f *Fleet) Connect(ctx context.Context) error {
 				if i >= len(f.clients) {
 					return
 				}
-				conn, err := f.dial(ctx)
-				if err != nil {
+				conn, err := f.dial(dialing, i)
+				switch {
+				case err == nil:
+					f.clients[i].adopt(conn)
+				case f.cfg.Foreign && ctx.Err() == nil && targets(err):
+					f.unconnected.Add(1)
+				default:
 					cancel(fmt.Errorf("fleet: open connection %d of %d: %w", i+1, len(f.clients), err))
 					return
 				}
-				f.clients[i].conn = conn
 			}
 		})
 	}
@@ -176,13 +214,20 @@ func (f *Fleet) Connect(ctx context.Context) error {
 	return context.Cause(ctx)
 }
 
-func (f *Fleet) dial(ctx context.Context) (*wire.Conn, error) {
-	conn, err := f.cfg.Dial(ctx)
+// targets reports whether a failure to connect is the target's doing: not this machine's, and
+// not that of a certificate, which no retry mends.
+func targets(err error) bool {
+	_, local := localFault(err)
+	return !local && !errors.As(err, new(*tls.CertificateVerificationError))
+}
+
+func (f *Fleet) dial(ctx context.Context, client int) (net.Conn, error) {
+	conn, err := f.cfg.Dial(ctx, client)
 	if err != nil {
 		return nil, err
 	}
 	f.connections.Add(1)
-	return wire.New(conn), nil
+	return conn, nil
 }
 
 // Run takes the fleet to its barrier, sets t0 a little ahead, calls start with it, and
@@ -254,6 +299,8 @@ func (f *Fleet) stats(end time.Duration) Stats {
 		Unfinished:  f.unfinished.Load(),
 		Unstarted:   f.idle.unstarted,
 		Connections: f.connections.Load(),
+		Unconnected: f.unconnected.Load(),
+		Replayed:    f.replayed.Load(),
 		TimerSource: f.queue.Source(),
 		Exhausted:   f.exhausted.Load(),
 		Sent:        make([]int64, len(f.clients)),
@@ -280,6 +327,9 @@ func (f *Fleet) Close() {
 	for i := range f.clients {
 		if c := f.clients[i].conn; c != nil {
 			_ = c.Close()
+		}
+		if t := f.clients[i].trip; t != nil {
+			t.close()
 		}
 	}
 }

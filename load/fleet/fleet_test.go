@@ -154,12 +154,12 @@ func config(t *testing.T, p plan, network *targettest.Network, recorder *record.
 		Operations: p.operations,
 		Open:       open,
 		Duration:   p.duration,
-		Dial: func(ctx context.Context) (net.Conn, error) {
+		Dial: func(ctx context.Context, _ int) (net.Conn, error) {
 			time.Sleep(p.dial)
 			return network.DialContext(ctx, "mem", "t")
 		},
 		Request: fleet.Request{
-			Method: p.method, Host: "t", Path: "/", Agent: "test", ClientHeader: "Client", AttemptHeader: "Attempt", KeyPrefix: "k",
+			Method: p.method, Host: "t", Target: "/", Agent: "test", ClientHeader: "Client", AttemptHeader: "Attempt", KeyPrefix: "k",
 		},
 		Wake:     wake.Timers,
 		Recorder: recorder,
@@ -321,7 +321,7 @@ func TestConnectFailsWithTheFirstError(t *testing.T) {
 	f := fleet.New(fleet.Config{
 		Clients: 300,
 		Policy:  &retry.Policy{},
-		Dial:    func(context.Context) (net.Conn, error) { return nil, refused },
+		Dial:    func(context.Context, int) (net.Conn, error) { return nil, refused },
 	})
 	if err := f.Connect(t.Context()); !errors.Is(err, refused) || !strings.Contains(err.Error(), "of 300") {
 		t.Errorf("Connect = %v", err)

@@ -12,37 +12,26 @@ type response struct {
 	retryAfter []byte // aliases the input; nil without the header
 	date       []byte // likewise
 	last       bool   // the connection ends after this answer
+	chunked    bool   // the body is in chunks; bodyBytes is 0
+	untilEnd   bool   // the body ends with the connection; bodyBytes is 0
 }
 
 var (
 	headEnd      = []byte("\r\n\r\n")
 	crlf         = []byte("\r\n")
-	errMalformed = errors.New("fleet: the answer is not HTTP/1.1 with a Content-Length")
+	errMalformed = errors.New("fleet: the answer is not HTTP/1")
 )
 
 // headMaxBytes bounds an answer's head.
 const headMaxBytes = 64 << 10
 
-// parseResponse reads a head, without the empty line that ends it.
-//
-// The built-in target always sends Content-Length. Statuses that have no body are read as RFC
-// 9112 6.3 says; a body in a transfer coding, or until the end of the connection, is malformed
-// here.
+// parseResponse reads a head, without the empty line that ends it. How long the body is follows
+// RFC 9112 6.3, apart from the answer to a HEAD, which is the caller's to know.
 func parseResponse(head []byte) (response, error) {
 	line, rest, _ := bytes.Cut(head, crlf)
-	// "HTTP/1.1 503 Service Unavailable": the reason may be empty or absent.
-	if len(line) < 12 || !bytes.HasPrefix(line, []byte("HTTP/1.1 ")) || len(line) > 12 && line[12] != ' ' {
-		return response{}, errMalformed
-	}
-	var r response
-	for _, d := range line[9:12] {
-		if d < '0' || d > '9' {
-			return response{}, errMalformed
-		}
-		r.status = r.status*10 + int(d-'0')
-	}
-	if r.status < 100 {
-		return response{}, errMalformed
+	r, err := parseStatusLine(line)
+	if err != nil {
+		return r, err
 	}
 	length := int64(-1)
 	for len(rest) > 0 {
@@ -60,9 +49,12 @@ func parseResponse(head []byte) (response, error) {
 			}
 			length = n
 		case is(name, "transfer-encoding"):
-			return response{}, errMalformed
+			r.chunked = true
+			if !is(value, "chunked") {
+				return response{}, errMalformed
+			}
 		case is(name, "connection"):
-			r.last = is(value, "close")
+			r.last = has(value, "close") || r.last && !has(value, "keep-alive")
 		case is(name, "retry-after"):
 			r.retryAfter = value
 		case is(name, "date"):
@@ -70,13 +62,52 @@ func parseResponse(head []byte) (response, error) {
 		}
 	}
 	switch {
-	case r.status == 204 || r.status == 304: // no body, whatever its headers say
-		length = 0
-	case length < 0 && r.status >= 200:
-		return response{}, errMalformed
+	case r.status < 200, r.status == 204, r.status == 304: // no body, whatever its headers say
+		length, r.chunked = 0, false
+	case r.chunked && length >= 0: // one of the two lies, so that nothing after it can be trusted
+		length, r.last = 0, true
+	case !r.chunked && length < 0:
+		r.untilEnd = true
 	}
 	r.bodyBytes = max(0, length)
 	return r, nil
+}
+
+// parseStatusLine reads "HTTP/1.1 503 Service Unavailable"; the reason may be empty or absent.
+func parseStatusLine(line []byte) (response, error) {
+	var r response
+	if len(line) < 12 || !bytes.HasPrefix(line, []byte("HTTP/1.")) || line[8] != ' ' || len(line) > 12 && line[12] != ' ' {
+		return r, errMalformed
+	}
+	switch line[7] {
+	case '1':
+	case '0':
+		r.last = true
+	default:
+		return r, errMalformed
+	}
+	for _, d := range line[9:12] {
+		if d < '0' || d > '9' {
+			return r, errMalformed
+		}
+		r.status = r.status*10 + int(d-'0')
+	}
+	if r.status < 100 {
+		return r, errMalformed
+	}
+	return r, nil
+}
+
+// has reports whether a comma list names a word, without regard to case.
+func has(list []byte, lower string) bool {
+	for len(list) > 0 {
+		var element []byte
+		element, list, _ = bytes.Cut(list, []byte(","))
+		if is(bytes.TrimSpace(element), lower) {
+			return true
+		}
+	}
+	return false
 }
 
 // is compares ASCII without regard to case; lower is in lower case.

@@ -153,6 +153,7 @@ type End struct {
 	Engine             string // "real" or "virtual"
 	ArrivalsMeasuredAt string // "target" or "client"
 	Connections        int64
+	Replayed           int64
 	TimerSource        string
 	Notes              []string
 }

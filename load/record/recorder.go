@@ -99,6 +99,13 @@ func (r *Recorder) Arrival(a Arrival) { r.site.arrival(a) }
 // its client had gone by then.
 func (r *Recorder) Served(at time.Duration, wasted bool) { r.site.servedAt(at, wasted) }
 
+// Rejected records that the attempt which arrived at the given moment was turned away, where that
+// was not known yet when it arrived.
+func (r *Recorder) Rejected(at time.Duration) { r.site.rejectedAt(at) }
+
+// Waited records that an attempt of client had to wait for a connection of its own.
+func (r *Recorder) Waited(client uint32, d time.Duration) { r.shard(client).wait(d) }
+
 // OperationStarted records that client began an operation.
 func (r *Recorder) OperationStarted(client uint32) { r.shard(client).operationStarted() }
 

@@ -211,6 +211,12 @@ type Generator struct {
 	// LatenessOutsideFirstWave leaves out the sends of the first bucket.
 	LatenessRest Distribution `json:"lateness_rest_ns"`
 	TimerSource  string       `json:"timer_source"`
+	// ConnectionWait is how long attempts waited for a connection that had to be opened for them; it is
+	// inside their latency. Count 0: every one found its connection open.
+	ConnectionWait Distribution `json:"connection_wait_ns"`
+	// Replayed counts requests that the transport sent again by itself, because the server had said
+	// (HTTP/2 GOAWAY, REFUSED_STREAM) that it did not handle them: the server saw so many more.
+	Replayed int64 `json:"replayed_by_transport"`
 }
 
 // Hints counts the Retry-After headers that answers carried.

@@ -22,7 +22,7 @@ type shard struct {
 	delays, atCap, atFloor int64 // of draws
 
 	latency, operationLatency, delay, attempts, elapsed tally
-	lateness, latenessRest, firstDelay                  tally
+	lateness, latenessRest, firstDelay, waited          tally
 
 	_ [64]byte // keeps the next shard's lock off this cache line
 }
@@ -39,10 +39,11 @@ func (s *shard) init(c Config) {
 }
 
 // tallies returns every histogram of s, in one order.
-func (s *shard) tallies() [8]*tally {
+func (s *shard) tallies() [9]*tally {
 	return [...]*tally{
 		&s.latency, &s.operationLatency, &s.delay, &s.attempts,
 		&s.elapsed, &s.lateness, &s.latenessRest, &s.firstDelay,
+		&s.waited,
 	}
 }
 
@@ -69,6 +70,12 @@ func (s *shard) send(x Sent) {
 	if x.Early {
 		s.hints.Early++
 	}
+}
+
+func (s *shard) wait(d time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.waited.add(int64(d))
 }
 
 func (s *shard) outcome(x Sample) {

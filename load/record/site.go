@@ -68,6 +68,12 @@ func (s *site) arrival(a Arrival) {
 	}
 }
 
+func (s *site) rejectedAt(at time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.buckets.of(min(max(at, 0), s.limit-1)).rejected++ // its arrival was counted if it was moved
+}
+
 func (s *site) servedAt(at time.Duration, wasted bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

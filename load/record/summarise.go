@@ -39,10 +39,12 @@ func summarise(r *Recorder, e End) Run {
 	}
 	summariseClients(&run, &clients, c, e)
 	run.Generator = Generator{
-		StartSpread:  s.startSpread(),
-		Connections:  e.Connections,
-		LatenessRest: clients.latenessRest.distribution(),
-		TimerSource:  e.TimerSource,
+		StartSpread:    s.startSpread(),
+		Connections:    e.Connections,
+		LatenessRest:   clients.latenessRest.distribution(),
+		TimerSource:    e.TimerSource,
+		ConnectionWait: clients.waited.distribution(),
+		Replayed:       e.Replayed,
 	}
 	run.Generator.KeptUp = len(Validity(run)) == 0
 	run.Recovery = recovery(s, c, e.At)

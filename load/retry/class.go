@@ -20,7 +20,7 @@ const (
 //	5xx                                     Retryable     Final        502 503 504
 //	1xx (only 101 can end an attempt)       Retryable     Final        none
 //	status outside 100..599                 cannot be     Final        none
-//	Refused, ConnectTimeout, ConnectFailed  Retryable     Final        all ("connect")
+//	Refused ... LookupFailed                Retryable     Final        all ("connect")
 //	Timeout                                 Retryable     Final        yes
 //	Reset, Malformed                        Retryable     Final        none
 //

@@ -5,12 +5,16 @@ import "strconv"
 // A Kind says how one attempt ended on the wire. The zero Kind is Responded.
 type Kind uint8
 
-// The kinds of ending, in the order of the stages of an attempt. A failed name lookup is a ConnectFailed.
+// The kinds of ending, in the order of the stages of an attempt.
 const (
 	Responded      Kind = iota // an answer came; Outcome.Status says which
 	Refused                    // ECONNREFUSED
 	ConnectTimeout             // the attempt's time ran out before it had a connection
 	ConnectFailed              // any other failure to get a connection
+	TLSFailed                  // there was a connection, and no TLS over it
+	NoDescriptor               // this machine's fault: no descriptor was left for a connection
+	NoPort                     // this machine's fault: no local port, or no memory for a socket
+	LookupFailed               // the name was not found, which is no fault of the server's
 	Timeout                    // the attempt's time ran out after it was sent
 	Reset                      // the connection was lost after the send and before a whole answer
 	Malformed                  // what came is not HTTP
@@ -27,6 +31,10 @@ var kinds = [KindCount]struct {
 	Refused:        {key: "refused", token: "connect", idle: true},
 	ConnectTimeout: {key: "connect_timeout", token: "connect", idle: true},
 	ConnectFailed:  {key: "connect_failed", token: "connect", idle: true},
+	TLSFailed:      {key: "tls_failed", token: "connect", idle: true},
+	NoDescriptor:   {key: "local_descriptors", token: "connect", idle: true},
+	NoPort:         {key: "local_ports", token: "connect", idle: true},
+	LookupFailed:   {key: "dns", token: "connect", idle: true},
 	Timeout:        {key: "timeout", token: "timeout"},
 	Reset:          {key: "reset", token: "reset"},
 	Malformed:      {key: "malformed", token: "malformed"},

@@ -20,7 +20,7 @@ const (
 // retried. Sets are values and compare with ==.
 type Set struct {
 	statuses [(statusMax - statusMin + 64) / 64]uint64 // bit of status-statusMin
-	kinds    uint8                                     // bit of Kind
+	kinds    uint16                                    // bit of Kind
 }
 
 // DefaultSet returns the set of a policy that was told nothing:

@@ -1,0 +1,260 @@
+package fleet
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptrace"
+	"net/textproto"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"stormtest/load/retry"
+)
+
+// directBodyMostBytes is the longest body that the dispatcher writes itself: less than what an
+// idle socket takes at once, so that it never waits.
+const directBodyMostBytes = 16 << 10
+
+// alwaysTrips reports whether no attempt can be written by the dispatcher.
+func (c *Config) alwaysTrips() bool {
+	return c.HTTP2 || len(c.Request.Body) > directBodyMostBytes
+}
+
+// trips reports whether attempts over conn go through net/http: where it speaks HTTP/2, and
+// where the body is long.
+func (c *Config) trips(conn net.Conn) bool { return c.alwaysTrips() || speaksHTTP2(conn) }
+
+func speaksHTTP2(conn net.Conn) bool {
+	t, ok := conn.(*tls.Conn)
+	return ok && t.ConnectionState().NegotiatedProtocol == "h2"
+}
+
+// A trip sends one client's attempts through net/http, one at a time over one connection of the
+// client's own, whatever the number of streams that HTTP/2 could share it for: a fleet is
+// of processes, and each has its own connection.
+//
+// Over HTTP/1.1 nothing is sent twice. Over HTTP/2 net/http sends a request again that the
+// server has said it did not handle; that is counted.
+type trip struct {
+	c         *client
+	transport *http.Transport
+	scheme    string
+	http2     bool
+	filled    bool             // the body is a template
+	single    *http.ClientConn // of HTTP/1.1
+
+	mu      sync.Mutex
+	spare   net.Conn // opened already, for the next who dials
+	attempt int      // of this trip, so that a late word of one before does not count
+	waiting time.Duration
+	writes  int // of the request under way
+}
+
+func newTrip(c *client, conn net.Conn) *trip {
+	t := &trip{c: c, spare: conn, scheme: "http", http2: c.f.cfg.HTTP2 || speaksHTTP2(conn), filled: c.f.cfg.Request.bodyTemplate()}
+	if _, ok := conn.(*tls.Conn); ok {
+		t.scheme = "https"
+	}
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) { return t.dial(ctx) }
+	t.transport = &http.Transport{
+		DialContext:            dial,
+		DialTLSContext:         dial,
+		DisableCompression:     true,
+		DisableKeepAlives:      c.f.cfg.Request.CloseEach,
+		MaxResponseHeaderBytes: headMaxBytes,
+		Protocols:              new(http.Protocols),
+	}
+	t.transport.Protocols.SetHTTP1(!t.http2)
+	t.transport.Protocols.SetHTTP2(t.http2)
+	t.transport.Protocols.SetUnencryptedHTTP2(t.http2)
+	return t
+}
+
+// A dialError is a failure to get a connection.
+type dialError struct{ err error }
+
+func (e dialError) Error() string { return e.err.Error() }
+func (e dialError) Unwrap() error { return e.err }
+
+// dial hands out the connection that is there already, or opens one.
+func (t *trip) dial(ctx context.Context) (net.Conn, error) {
+	t.mu.Lock()
+	conn := t.spare
+	t.spare = nil
+	t.mu.Unlock()
+	if conn != nil {
+		return conn, nil
+	}
+	begun := t.c.f.now()
+	conn, err := t.c.f.dial(ctx, t.c.id)
+	if err != nil {
+		return nil, dialError{err}
+	}
+	t.c.f.cfg.Recorder.Waited(uint32(t.c.id), t.c.f.now()-begun)
+	return conn, nil
+}
+
+// close gives up every connection.
+func (t *trip) close() {
+	t.transport.CloseIdleConnections()
+	if t.single != nil {
+		_ = t.single.Close()
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.spare != nil {
+		_ = t.spare.Close()
+		t.spare = nil
+	}
+}
+
+// travel makes the attempt that is due, from the client's goroutine.
+func (c *client) travel(ctx context.Context) (retry.Outcome, time.Duration, ending) {
+	attempt, cancel := context.WithDeadline(ctx, c.end())
+	defer cancel()
+	o, err := c.trip.do(attempt)
+	if err != nil {
+		return c.failed(ctx, c.trip.outcome(attempt, err))
+	}
+	at := c.f.now()
+	c.reached = c.arrived()
+	return o, at, answered
+}
+
+// do sends one attempt and reads its answer to the end.
+func (t *trip) do(ctx context.Context) (retry.Outcome, error) {
+	number := t.begin()
+	defer t.end()
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { t.wrote(number) }})
+	answer, err := t.send(t.request(ctx))
+	if err != nil {
+		return retry.Outcome{}, err
+	}
+	_, err = io.Copy(io.Discard, answer.Body)
+	_ = answer.Body.Close()
+	if err != nil {
+		return retry.Outcome{}, err
+	}
+	o := retry.Outcome{Kind: retry.Responded, Status: answer.StatusCode}
+	if after := answer.Header.Get("Retry-After"); len(answer.Header["Retry-After"]) > 0 {
+		o.Hint = retry.ParseRetryAfter(after, answer.Header.Get("Date"), time.Now(), retryAfterMax)
+	}
+	return o, nil
+}
+
+func (t *trip) send(r *http.Request) (*http.Response, error) {
+	if t.http2 {
+		return t.transport.RoundTrip(r)
+	}
+	if t.single == nil || t.single.Err() != nil || t.c.f.cfg.Request.CloseEach {
+		if t.single != nil {
+			_ = t.single.Close()
+		}
+		single, err := t.transport.NewClientConn(r.Context(), t.scheme, "target:1")
+		if err != nil {
+			t.single = nil
+			return nil, err
+		}
+		t.single = single
+	}
+	return t.single.RoundTrip(r)
+}
+
+// begin opens a new attempt and returns its number.
+func (t *trip) begin() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.attempt++
+	t.writes = 0
+	return t.attempt
+}
+
+// end closes the attempt: what is written later does not count.
+func (t *trip) end() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.attempt++
+	t.c.f.replayed.Add(int64(max(0, t.writes-1)))
+}
+
+// wrote is told when the request's head has been written.
+func (t *trip) wrote(number int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if number != t.attempt {
+		return
+	}
+	if t.writes++; t.writes == 1 {
+		t.c.sentAt = t.c.f.now()
+		t.c.depart(t.c.sentAt)
+	}
+}
+
+// outcome is what an attempt's error means.
+func (t *trip) outcome(ctx context.Context, err error) retry.Outcome {
+	var dial dialError
+	switch {
+	case errors.As(err, &dial):
+		return t.c.f.dialOutcome(dial.err)
+	case ctx.Err() != nil, errors.Is(err, context.DeadlineExceeded):
+		return retry.Outcome{Kind: retry.Timeout}
+	case strings.Contains(err.Error(), "malformed"), errors.As(err, new(*textproto.ProtocolError)):
+		return retry.Outcome{Kind: retry.Malformed}
+	}
+	return retry.Outcome{Kind: retry.Reset}
+}
+
+// request builds the attempt for net/http.
+func (t *trip) request(ctx context.Context) *http.Request {
+	template := &t.c.f.cfg.Request
+	p := places{t.c.id, t.c.operation, t.c.policy.Attempt()}
+	path, query, found := strings.Cut(p.fill(template.Target), "?")
+	r := &http.Request{
+		Method:     template.Method,
+		URL:        &url.URL{Scheme: t.scheme, Host: template.Host, Opaque: path, RawQuery: query, ForceQuery: found && query == ""},
+		Header:     http.Header{},
+		Proto:      "HTTP/1.1",
+		ProtoMajor: 1,
+		ProtoMinor: 1,
+	}
+	for _, h := range template.fields(p) {
+		if h.Name == "Host" {
+			r.Host = h.Value
+			continue
+		}
+		r.Header.Add(h.Name, h.Value)
+	}
+	r.Header.Set(template.AttemptHeader, strconv.Itoa(p.attempt))
+	if template.KeyPrefix != "" {
+		var operation [operationDigits]byte
+		putDecimal(operation[:], p.operation)
+		r.Header.Set("Idempotency-Key", `"`+template.KeyPrefix+"-"+strconv.Itoa(p.client)+"-"+string(operation[:])+`"`)
+	}
+	t.body(r, p, template)
+	return r.WithContext(ctx)
+}
+
+// body gives every attempt a reader of its own over the one body that the fleet shares.
+func (t *trip) body(r *http.Request, p places, template *Request) {
+	body := template.Body
+	if t.filled {
+		body = []byte(p.fill(string(body)))
+	}
+	if len(body) == 0 {
+		if template.hasBody() {
+			r.Body = http.NoBody
+		}
+		return
+	}
+	r.ContentLength = int64(len(body))
+	r.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	r.Body, _ = r.GetBody()
+}
