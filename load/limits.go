@@ -9,23 +9,24 @@ import (
 // poller, the listener and the held port, timers and report files, with room to spare.
 const descriptorsReserve = 64
 
-// Descriptors of one client: its own end of the connection and, because the target is in
-// this process, the target's.
+// Descriptors of one client where the target is in this process: its own end of the
+// connection, and the target's.
 const descriptorsPerClient = 2
 
 // checkLimits refuses a fleet for which the process may not open enough descriptors, or the
 // system has too few ports, before anything is opened.
-func checkLimits(clients int) error {
-	return fits(clients, descriptorLimit(), portCount())
+func checkLimits(clients, descriptorsEach int) error {
+	return fits(clients, descriptorsEach, descriptorLimit(), portCount())
 }
 
-// fits compares a fleet with limits; negative limits are unknown.
-func fits(clients int, descriptors, ports int64) error {
+// fits compares a fleet, of which a client takes each descriptors, with limits; negative limits
+// are unknown.
+func fits(clients, each int, descriptors, ports int64) error {
 	if descriptors >= 0 {
-		most := max(0, (descriptors-descriptorsReserve)/descriptorsPerClient)
+		most := max(0, (descriptors-descriptorsReserve)/int64(each))
 		if int64(clients) > most {
 			return fmt.Errorf("%w: clients = %d need %d descriptors, and this process may open %d: at most %d clients fit, or raise the limit (ulimit -n %d)",
-				ErrLimit, clients, clients*descriptorsPerClient+descriptorsReserve, descriptors, most, clients*descriptorsPerClient+descriptorsReserve)
+				ErrLimit, clients, clients*each+descriptorsReserve, descriptors, most, clients*each+descriptorsReserve)
 		}
 	}
 	if ports >= 0 && int64(clients) > ports {

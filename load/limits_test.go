@@ -25,7 +25,7 @@ func TestFits(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			err := fits(tt.clients, tt.descriptors, tt.ports)
+			err := fits(tt.clients, 2, tt.descriptors, tt.ports)
 			if tt.want == "" {
 				if err != nil {
 					t.Errorf("fits(%d, %d, %d) = %v, want nil", tt.clients, tt.descriptors, tt.ports, err)

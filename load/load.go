@@ -22,6 +22,11 @@ type Env struct {
 	Version string
 	// Network opens the place of each run's target; nil is loopback TCP.
 	Network func() (Place, error)
+	// Material holds the files that the plan names.
+	Material Material
+	// Lookup and Connect reach a target that is not ours; nil is the system's resolver and network.
+	Lookup  Lookup
+	Connect Connect
 	// Wake is what sends and completions are timed with.
 	Wake wake.Source
 	// Trace, where set, takes one CSV row for every attempt that ended, as it ends.
@@ -54,14 +59,24 @@ func Run(ctx context.Context, p plan.Plan, env Env) (*record.Result, error) {
 		panic("load: BUG: a plan without a seed")
 	}
 	var listen listenWatch
-	if env.Network == nil {
+	var site *elsewhere
+	switch {
+	case p.URL != "":
+		if err := checkLimits(p.Clients, 1); err != nil {
+			return nil, err
+		}
+		var err error
+		if site, err = newElsewhere(ctx, p, env); err != nil {
+			return nil, fmt.Errorf("load: %w", err)
+		}
+	case env.Network == nil:
 		listen.read = readListenDrops
-		if err := checkLimits(p.Clients); err != nil {
+		if err := checkLimits(p.Clients, descriptorsPerClient); err != nil {
 			return nil, err
 		}
 		env.Network = Loopback
 	}
-	text, err := json.Marshal(p)
+	text, err := json.Marshal(p.Redacted())
 	if err != nil {
 		return nil, fmt.Errorf("load: write the plan: %w", err)
 	}
@@ -82,7 +97,7 @@ func Run(ctx context.Context, p plan.Plan, env Env) (*record.Result, error) {
 	log := newHLogger(env.HLog, result)
 	var failed error
 	for i, strategy := range p.Strategies {
-		s := storm{plan: p, strategy: strategy, env: env, trace: trace, log: log, index: i, listen: listen}
+		s := storm{plan: p, strategy: strategy, env: env, trace: trace, log: log, index: i, listen: listen, site: site}
 		run, reasons, err := s.run(ctx)
 		if err != nil && ctx.Err() == nil {
 			failed = fmt.Errorf("load: strategy %s: %w", strategy, err)

@@ -28,6 +28,7 @@ type storm struct {
 	trace    *tracer
 	log      *hlogger
 	index    int
+	site     *elsewhere // nil: the built-in target
 
 	recorder *record.Recorder
 	arrived  []arrivals // of each client
@@ -40,8 +41,16 @@ type arrivals struct {
 	last  atomic.Int64 // the moment of the last one, ns since t0
 }
 
-// run opens a target and a fleet, lets them meet, and closes both.
+// run lets a fleet meet its target.
 func (s *storm) run(ctx context.Context) (record.Run, []string, error) {
+	if s.site != nil {
+		return s.runElsewhere(ctx)
+	}
+	return s.runBuiltIn(ctx)
+}
+
+// runBuiltIn opens a target and a fleet, lets them meet, and closes both.
+func (s *storm) runBuiltIn(ctx context.Context) (record.Run, []string, error) {
 	place, err := s.env.Network()
 	if err != nil {
 		return record.Run{}, nil, err
@@ -89,27 +98,51 @@ func (s *storm) run(ctx context.Context) (record.Run, []string, error) {
 			s.recorder.Lost(uint32(i), how)
 		}
 	}
-	run := s.recorder.Summarise(record.End{
+	run := s.summarise(stats, measuredAtTarget, s.notes(stats))
+	s.log.end(s.recorder, &run, ctx.Err() != nil)
+	return run, slices.Concat(record.Validity(run), exhaustion(stats), s.listen.reasons()), nil
+}
+
+// summarise returns what was measured, with arrivals measured where the word says.
+func (s *storm) summarise(stats fleet.Stats, arrivals string, notes []string) record.Run {
+	return s.recorder.Summarise(record.End{
 		At:                 stats.End,
 		InFlight:           stats.InFlight,
 		Unfinished:         stats.Unfinished,
 		Unstarted:          stats.Unstarted,
 		Strategy:           s.strategy,
 		Engine:             "real",
-		ArrivalsMeasuredAt: "target",
+		ArrivalsMeasuredAt: arrivals,
 		Connections:        stats.Connections,
+		Replayed:           stats.Replayed,
 		TimerSource:        stats.TimerSource,
-		Notes:              s.notes(stats),
+		Notes:              notes,
 	})
-	s.log.end(s.recorder, &run, ctx.Err() != nil)
-	return run, slices.Concat(record.Validity(run), exhaustion(stats), s.listen.reasons()), nil
 }
 
-// release connects the fleet, starts both clocks at one t0, and returns when the fleet is
-// done and the target has read what was sent.
+// release lets the fleet storm the target of this process, from one t0 for both, and returns
+// when the fleet is done and the target has read what was sent.
 func (s *storm) release(ctx context.Context, tgt *target.Target, place Place) (fleet.Stats, error) {
 	policy := s.plan.Policy(s.strategy)
-	f := fleet.New(s.fleet(&policy, place))
+	cfg := s.fleet(&policy)
+	cfg.Dial = place.Dial
+	cfg.Request.Host = place.Host
+	cfg.Request.Target = "/"
+	cfg.Warm = true
+	cfg.Arrived = func(client int) (int64, time.Duration) {
+		seen := &s.arrived[client]
+		return seen.count.Load(), time.Duration(seen.last.Load())
+	}
+	stats, err := s.meet(ctx, cfg, tgt.Start)
+	if err == nil {
+		s.drain(stats)
+	}
+	return stats, err
+}
+
+// meet connects a fleet, calls start with the t0, and returns when the fleet is done.
+func (s *storm) meet(ctx context.Context, cfg fleet.Config, start func(t0 time.Time) error) (fleet.Stats, error) {
+	f := fleet.New(cfg)
 	defer f.Close()
 	s.listen.begin()
 	if err := f.Connect(ctx); err != nil {
@@ -130,22 +163,36 @@ func (s *storm) release(ctx context.Context, tgt *target.Target, place Place) (f
 				Totals: s.recorder.Totals,
 			})
 		}
-		return tgt.Start(t0)
+		return start(t0)
 	})
 	s.listen.ended()
-	if err == nil {
-		s.drain(stats)
-	}
 	return stats, err
 }
 
 // logged says what run the histogram log is of.
 func (s *storm) logged() record.HLogRun {
-	capacity := s.plan.CapacityPerSecond
-	return record.HLogRun{
-		Strategy: s.strategy, Engine: "real", ArrivalsMeasuredAt: "target",
-		Planned: s.plan.Duration, Bucket: s.plan.Bucket, CapacityPerSecond: &capacity,
+	at := measuredAtTarget
+	if s.site != nil {
+		at = measuredAtClient
 	}
+	return record.HLogRun{
+		Strategy: s.strategy, Engine: "real", ArrivalsMeasuredAt: at,
+		Planned: s.plan.Duration, Bucket: s.plan.Bucket, CapacityPerSecond: s.capacity(),
+	}
+}
+
+// Where arrivals are measured.
+const (
+	measuredAtTarget = "target"
+	measuredAtClient = "client"
+)
+
+// capacity is what the target can serve in a second; nil where nobody knows it.
+func (s *storm) capacity() *float64 {
+	if s.site != nil {
+		return s.site.capacity
+	}
+	return &s.plan.CapacityPerSecond
 }
 
 // exhaustion says in words what this machine ran out of.
@@ -189,7 +236,8 @@ func (s *storm) arrival(a target.Arrival) {
 	s.recorder.Arrival(record.Arrival{At: a.At, Attempt: a.Attempt, Opening: opening, Rejected: a.Rejected})
 }
 
-func (s *storm) fleet(policy *retry.Policy, place Place) fleet.Config {
+// fleet is what a fleet is and does, but for its way to the target.
+func (s *storm) fleet(policy *retry.Policy) fleet.Config {
 	p := s.plan
 	cfg := fleet.Config{
 		Clients:    p.Clients,
@@ -199,23 +247,15 @@ func (s *storm) fleet(policy *retry.Policy, place Place) fleet.Config {
 		Operations: p.OperationsTotal(),
 		Ramp:       p.Ramp,
 		Duration:   p.Duration,
-		Dial:       place.Dial,
 		Request: fleet.Request{
 			Method: p.Method,
-			Host:   place.Host,
-			Target: "/",
 			Agent:  "stormtest/" + s.env.Version,
 
-			ClientHeader:  target.HeaderClient,
-			AttemptHeader: target.HeaderAttempt,
+			ClientHeader:  clientHeader,
+			AttemptHeader: attemptHeader,
 		},
-		Warm:     true,
 		Wake:     s.env.Wake,
 		Recorder: s.recorder,
-		Arrived: func(client int) (int64, time.Duration) {
-			seen := &s.arrived[client]
-			return seen.count.Load(), time.Duration(seen.last.Load())
-		},
 	}
 	if p.IdempotencyKey {
 		cfg.Request.KeyPrefix = fmt.Sprintf("%016x-%s", p.Seed.Value, s.strategy)
@@ -238,11 +278,10 @@ func (s *storm) fleet(policy *retry.Policy, place Place) fleet.Config {
 func (s *storm) recording() record.Config {
 	p := s.plan
 	entry, params := s.entry(), p.Params()
-	capacity := p.CapacityPerSecond
 	c := record.Config{
 		Bucket:            p.Bucket,
 		Duration:          p.Duration,
-		CapacityPerSecond: &capacity,
+		CapacityPerSecond: s.capacity(),
 		OpenLoop:          p.RatePerSecond > 0,
 		Cap:               p.Cap,
 		Floor:             entry.Floor(params),

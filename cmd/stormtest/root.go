@@ -97,8 +97,9 @@ func storm(ctx context.Context, w world, flags *planFlags, outs *outputs) error 
 	if err != nil {
 		return err
 	}
-	if p.URL != "" {
-		return usage("url: %q: this version storms its built-in target only", p.URL)
+	material, err := readMaterial(w, p, flags.file)
+	if err != nil {
+		return err
 	}
 	if !p.Seed.Set {
 		p.Seed = newSeed()
@@ -113,9 +114,13 @@ func storm(ctx context.Context, w world, flags *planFlags, outs *outputs) error 
 		Version:  version,
 		HLog:     sinks.stream(hlogFlag),
 		Trace:    sinks.stream(traceFlag),
+		Material: material,
 		Progress: progress.stage,
 	})
 	progress.stop()
+	if load.IsUsage(err) {
+		return usageError{err}
+	}
 	if result == nil || len(result.Runs) == 0 && err != nil {
 		return err
 	}

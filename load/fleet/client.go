@@ -29,12 +29,13 @@ type client struct {
 	in       []byte        // what is being read
 	trip     *trip         // where the attempts go through net/http; then conn is nil
 
-	mu       sync.Mutex
-	state    state
-	broken   bool       // the attempt could not be sent
-	departed bool       // the attempt counts as arrived, at a target that is not ours
-	conn     *wire.Conn // nil: there is none, and it is dialled when the attempt is due
-	request  built
+	mu         sync.Mutex
+	state      state
+	broken     bool // the attempt could not be sent
+	departed   bool // the attempt counts as arrived, at a target that is not ours
+	departedAt time.Duration
+	conn       *wire.Conn // nil: there is none, and it is dialled when the attempt is due
+	request    built
 }
 
 // A state says what a client waits for.
@@ -210,7 +211,7 @@ func (c *client) send(now time.Duration) {
 		c.wake()
 		return
 	}
-	c.post()
+	c.post(now)
 }
 
 // depart counts the attempt as arrived where the target is not ours: nobody knows more of it
@@ -219,7 +220,7 @@ func (c *client) depart(at time.Duration) {
 	if !c.f.cfg.Foreign {
 		return
 	}
-	c.departed = true
+	c.departed, c.departedAt = true, at
 	attempt := c.policy.Attempt()
 	c.f.cfg.Recorder.Arrival(record.Arrival{At: at, Attempt: attempt, Opening: attempt == 0 && c.operation == 0})
 }
@@ -231,7 +232,7 @@ func (c *client) judge(o retry.Outcome, at time.Duration, d retry.Decision) {
 	case d.Reason == retry.Succeeded:
 		c.f.cfg.Recorder.Served(at, false)
 	default:
-		c.f.cfg.Recorder.Rejected(c.sentAt)
+		c.f.cfg.Recorder.Rejected(c.departedAt)
 	}
 }
 

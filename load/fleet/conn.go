@@ -31,10 +31,12 @@ func (c *client) connect(ctx context.Context) (retry.Outcome, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.adopt(conn)
-	if c.trip == nil {
-		c.deadline(c.end())
-		c.post()
+	if c.trip != nil {
+		c.trip.fresh = true
+		return retry.Outcome{}, nil
 	}
+	c.deadline(c.end())
+	c.post(c.f.now())
 	return retry.Outcome{}, nil
 }
 
@@ -47,14 +49,14 @@ func (c *client) adopt(conn net.Conn) {
 	c.conn = wire.New(conn)
 }
 
-// post writes the attempt to the connection. The caller holds mu.
-func (c *client) post() {
+// post writes the attempt to the connection, now. The caller holds mu.
+func (c *client) post(now time.Duration) {
 	if c.conn.Send(c.request.text) != nil {
 		c.broken = true
 		c.deadline(longAgo) // the answer will not come
 		return
 	}
-	c.depart(c.sentAt)
+	c.depart(now)
 }
 
 // localFaults are of this machine, and say nothing about the target.
@@ -225,7 +227,7 @@ func (c *client) failed(ctx context.Context, o retry.Outcome) (retry.Outcome, ti
 func (c *client) arrived() time.Duration {
 	switch {
 	case c.departed:
-		return c.sentAt
+		return c.departedAt
 	case c.f.cfg.Arrived == nil:
 		return -1
 	}

@@ -54,8 +54,9 @@ type trip struct {
 	mu      sync.Mutex
 	spare   net.Conn // opened already, for the next who dials
 	attempt int      // of this trip, so that a late word of one before does not count
-	waiting time.Duration
-	writes  int // of the request under way
+	fresh   bool     // the spare was opened for the attempt that comes
+	dialled bool     // a connection had to be opened for the attempt
+	writes  int      // of the request under way
 }
 
 func newTrip(c *client, conn net.Conn) *trip {
@@ -95,6 +96,9 @@ func (t *trip) dial(ctx context.Context) (net.Conn, error) {
 	}
 	begun := t.c.f.now()
 	conn, err := t.c.f.dial(ctx, t.c.id)
+	t.mu.Lock()
+	t.dialled = true
+	t.mu.Unlock()
 	if err != nil {
 		return nil, dialError{err}
 	}
@@ -173,7 +177,10 @@ func (t *trip) begin() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.attempt++
-	t.writes = 0
+	t.writes, t.dialled, t.fresh = 0, t.fresh, false
+	if !t.dialled {
+		t.c.sentAt = t.c.f.now()
+	}
 	return t.attempt
 }
 
@@ -192,10 +199,14 @@ func (t *trip) wrote(number int) {
 	if number != t.attempt {
 		return
 	}
-	if t.writes++; t.writes == 1 {
-		t.c.sentAt = t.c.f.now()
-		t.c.depart(t.c.sentAt)
+	if t.writes++; t.writes > 1 {
+		return
 	}
+	now := t.c.f.now()
+	if !t.dialled { // what a connection takes is the target's time and not ours
+		t.c.sentAt = now
+	}
+	t.c.depart(now)
 }
 
 // outcome is what an attempt's error means.
