@@ -32,8 +32,9 @@ type chart struct {
 	*page
 	glyphs
 	series
-	scale  axis
-	gutter int // cells left of the plot, its edge included; 0 in the narrow form
+	scale   axis
+	fromLog bool // nobody knows which arrivals were first attempts
+	gutter  int  // cells left of the plot, its edge included; 0 in the narrow form
 }
 
 // Sizes of a chart.
@@ -46,7 +47,7 @@ const (
 
 // drawChart writes the chart of a run with its caption and legend.
 func drawChart(p *page, run *record.Run, plan planFields) {
-	c := chart{page: p, glyphs: unicodeGlyphs}
+	c := chart{page: p, glyphs: unicodeGlyphs, fromLog: run.FromLog != nil}
 	if p.ascii {
 		c.glyphs = asciiGlyphs
 	}
@@ -317,7 +318,7 @@ func (c *chart) window(label, name string, bar []string, from, to time.Duration)
 
 // legend explains the characters, the merging and the axis.
 func (c *chart) legend(plan planFields) {
-	parts := []string{c.blocks[7] + " retries", c.first + " first attempts"}
+	parts := c.barWords()
 	if c.ascii {
 		parts = append(parts, ". under half a row")
 	}

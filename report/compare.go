@@ -16,6 +16,8 @@ type criterion struct {
 	// effort is a price that a strategy also saves by not doing its work: only the strategies that
 	// succeeded most often are compared by it.
 	effort bool
+	// ofArrivals says that a run from a log has it too.
+	ofArrivals bool
 }
 
 // bestMark stands behind the best figure of a column.
@@ -34,13 +36,13 @@ var criteria = []criterion{
 	{short: "all done", long: "all done after",
 		text:   func(r *record.Run) string { return lengthOr(r.Completion) },
 		figure: func(r *record.Run) *float64 { return floatOrNil(r.Completion) }},
-	{short: "peak", long: "peak / capacity",
+	{short: "peak", long: "peak / capacity", ofArrivals: true,
 		text:   func(r *record.Run) string { return times(r.Convoy.PeakOverCapacity) },
 		figure: func(r *record.Run) *float64 { return r.Convoy.PeakOverCapacity }},
 	{short: "convoy", long: "convoy index",
 		text:   func(r *record.Run) string { return index(r.Convoy.ConvoyIndex) },
 		figure: func(r *record.Run) *float64 { return r.Convoy.ConvoyIndex }},
-	{short: "waves", long: "waves",
+	{short: "waves", long: "waves", ofArrivals: true,
 		text:   func(r *record.Run) string { return countOr(r.Convoy.Waves) },
 		figure: func(r *record.Run) *float64 { return floatOrNil(r.Convoy.Waves) }},
 }
@@ -80,20 +82,20 @@ func writeComparison(p *page, r *record.Result, plan planFields) {
 // figureWithMark is the text of a criterion with its mark, or a blank in its place.
 func (c criterion) figureWithMark(r *record.Result, run *record.Run) string {
 	if c.isBest(r, run) {
-		return c.text(run) + styled(markGreen, bestMark)
+		return c.known(run) + styled(markGreen, bestMark)
 	}
-	return c.text(run) + string(nbsp)
+	return c.known(run) + string(nbsp)
 }
 
 // isBest says whether no other run has a better figure. Where all have the same, none is best.
 func (c criterion) isBest(r *record.Result, run *record.Run) bool {
-	mine := c.figure(run)
+	mine := c.best(run)
 	if !finite(mine) || c.effort && !amongMostDone(r, run) {
 		return false
 	}
 	better := false
 	for i := range r.Runs {
-		other := c.figure(&r.Runs[i])
+		other := c.best(&r.Runs[i])
 		if !finite(other) || c.effort && !amongMostDone(r, &r.Runs[i]) {
 			better = better || &r.Runs[i] != run
 			continue

@@ -15,7 +15,7 @@ var csvHead = []string{"strategy", "at_ms", "arrivals", "first", "retries", "ser
 
 // CSV writes one row for each bucket of each strategy, runs and buckets in the result's order, under
 // a head that names the columns. at_ms is the bucket's start, a decimal number; the index is empty
-// where the bucket has none. Rows end in a line feed.
+// where the bucket has none, and of a run from a log every count but the arrivals is. Rows end in a line feed.
 //
 // A text that a spreadsheet would take for a formula gets an apostrophe before it.
 func CSV(w io.Writer, r *record.Result) error {
@@ -24,17 +24,22 @@ func CSV(w io.Writer, r *record.Result) error {
 	for i := range r.Runs {
 		strategy := csvText(r.Runs[i].Strategy)
 		for j := range r.Runs[i].Buckets {
-			_ = out.Write(csvRow(strategy, &r.Runs[i].Buckets[j]))
+			_ = out.Write(csvRow(strategy, &r.Runs[i].Buckets[j], r.Runs[i].FromLog == nil))
 		}
 	}
 	out.Flush()
 	return out.Error()
 }
 
-func csvRow(strategy string, b *record.Bucket) []string {
+// csvRow is one bucket; whole is false where its arrivals alone are known.
+func csvRow(strategy string, b *record.Bucket, whole bool) []string {
 	row := []string{strategy, strings.ReplaceAll(decimal(b.At, time.Millisecond), ",", "")}
-	for _, n := range []int64{b.Arrivals, b.First, b.Retries, b.Served, b.Wasted, b.Rejected} {
-		row = append(row, strconv.FormatInt(n, 10))
+	for i, n := range []int64{b.Arrivals, b.First, b.Retries, b.Served, b.Wasted, b.Rejected} {
+		text := ""
+		if whole || i == 0 {
+			text = strconv.FormatInt(n, 10)
+		}
+		row = append(row, text)
 	}
 	if !finite(b.RSI) {
 		return append(row, "")

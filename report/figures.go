@@ -24,6 +24,10 @@ func writeRun(p *page, run *record.Run, plan planFields) {
 	}
 	drawChart(p, run, plan)
 	p.blank()
+	if run.FromLog != nil {
+		writeLogRun(p, run)
+		return
+	}
 	writeWork(p, run)
 	writeSynchrony(p, run)
 	writeRecovery(p, run)

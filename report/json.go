@@ -18,11 +18,12 @@ const readBytesMax = 256 << 20
 //
 // It is indented for people, except that every bucket and whatever else fits stands on one line: a
 // run of 30 s is under 100 kB. A figure that is NaN or infinite is written as null, and a list or
-// table that is nil as an empty one. The result itself is not changed. An error says that the
+// table that is nil as an empty one. Of a run made from a log, what the log does not tell is null
+// too. The result itself is not changed. An error says that the
 // plan is no JSON or the start no date; nothing is written then.
 func JSON(w io.Writer, r *record.Result) error {
 	tidied := tidy(reflect.ValueOf(*r))
-	compact, err := json.Marshal(tidied.Interface())
+	compact, err := json.Marshal(withNulls(tidied.Interface().(record.Result)))
 	if err != nil {
 		return fmt.Errorf("report: encode result: %w", err)
 	}
@@ -157,13 +158,15 @@ func cutKey(element []byte, isObject bool) (key, value []byte) {
 // the files of tomorrow. Everything else is strict. A file of another schema, one that is cut off, one
 // that goes on after the document, and one over 256 MiB are errors that say so.
 func ReadJSON(in io.Reader) (*record.Result, error) {
-	data, err := io.ReadAll(io.LimitReader(in, readBytesMax+1))
-	switch {
-	case err != nil:
-		return nil, fmt.Errorf("report: read result: %w", err)
-	case len(data) > readBytesMax:
-		return nil, fmt.Errorf("report: read result: more than %d MiB", readBytesMax>>20)
-	case len(bytes.TrimSpace(data)) == 0:
+	data, err := readBytes(in)
+	if err != nil {
+		return nil, err
+	}
+	return readJSON(data)
+}
+
+func readJSON(data []byte) (*record.Result, error) {
+	if len(bytes.TrimSpace(data)) == 0 {
 		return nil, errors.New("report: read result: the file is empty")
 	}
 	var head struct {

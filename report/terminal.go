@@ -32,6 +32,10 @@ func Terminal(w io.Writer, r *record.Result, o Options) error {
 
 // writeTroubles says what makes the figures say something else than they seem to.
 func writeTroubles(p *page, r *record.Result) {
+	if fromLog(r) {
+		writeLogTroubles(p, r)
+		return
+	}
 	if !r.Valid {
 		p.para(styled(markRed, "INVALID"), factIndent, "The generator was the bottleneck: these figures say what this machine could do, not what the clients would do to the target.")
 		for _, reason := range r.InvalidReasons {

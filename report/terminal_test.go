@@ -35,7 +35,7 @@ func results() map[string]*record.Result {
 		"four": resultOf(guidePlan, guideStorm("none"), guideStorm("equal"), guideStorm("full"), guideStorm("decorrelated")),
 		"open": openLoop(), "empty": emptyResult(), "arrival": oneArrival(), "interrupted": interrupted,
 		"invalid": invalidResult(), "long": longResult(), "nothing": resultOf("null"), "url": urlResult(), "zero": zeroCapacity(), "idle": idleTarget(),
-		"hostile": hostileResult(),
+		"hostile": hostileResult(), "log": logResult(),
 	}
 }
 
@@ -153,6 +153,7 @@ func TestTerminalGoldens(t *testing.T) {
 		{"open", report.Options{Width: 80}}, {"open", report.Options{Width: 120}}, {"open", report.Options{Width: 39}}, {"open", report.Options{Width: 80, ASCII: true}},
 		{"empty", report.Options{Width: 80}}, {"arrival", report.Options{Width: 80}}, {"interrupted", report.Options{Width: 80}},
 		{"invalid", report.Options{Width: 80}}, {"invalid", report.Options{Width: 80, Color: true}}, {"invalid", report.Options{Width: 20, ASCII: true}},
+		{"log", report.Options{Width: 80}}, {"log", report.Options{Width: 40, ASCII: true}},
 		{"long", report.Options{Width: 80}}, {"nothing", report.Options{Width: 80}}, {"url", report.Options{Width: 80}},
 		{"zero", report.Options{Width: 80}}, {"idle", report.Options{Width: 80}}, {"hostile", report.Options{Width: 80, ASCII: true}},
 	} {

@@ -60,6 +60,9 @@ func verdictWord(run *record.Run) string {
 // verdictSentence says what the clients did, with the figures that the verdict rests on, and how far
 // they got.
 func verdictSentence(run *record.Run, plan planFields) string {
+	if run.FromLog != nil {
+		return logSentence(run)
+	}
 	sentences := []string{finding(run, plan) + "; " + progress(run)}
 	for _, flag := range run.Convoy.Flags {
 		sentence := clean(flag)

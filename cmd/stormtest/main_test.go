@@ -76,6 +76,8 @@ func TestBadInputIsRefusedBeforeAnythingIsSent(t *testing.T) {
 		{name: "two on stdout", args: []string{"--json", "-", "--csv", "-"}, want: []string{"--json took stdout"}},
 		{name: "two in one file", args: []string{"--json", filepath.Join(dir, "x"), "--csv", filepath.Join(dir, "x")}, want: []string{"--json writes there"}},
 		{name: "trace and report in one file", args: []string{"--json", filepath.Join(dir, "x"), "--trace", dir + "/./x"}, want: []string{"--json writes there"}},
+		{name: "log and trace in one file", args: []string{"--hlog", filepath.Join(dir, "x"), "--trace", filepath.Join(dir, "x")}, want: []string{"--hlog writes there"}},
+		{name: "log and trace on stdout", args: []string{"--hlog", "-", "--trace", "-"}, want: []string{"--hlog took stdout"}},
 		{name: "no scenario", args: []string{"--file", filepath.Join(dir, "none.yaml")}, want: []string{"--file", "no such file"}},
 		{name: "scenario with a typo", args: []string{"--file", bad}, want: []string{"bad.yaml:2", "clinets", "clients"}},
 		{name: "environment", env: []string{"STORMTEST_CLIENTS=none"}, want: []string{"STORMTEST_CLIENTS"}},
@@ -168,6 +170,32 @@ func TestAnOutputOnStdoutIsAlone(t *testing.T) {
 	got = do(t.Context(), nil, small("--trace", "-")...)
 	if !strings.HasPrefix(got.out, "strategy,client,") || strings.Count(got.out, "\n") != 11 {
 		t.Errorf("stdout is not the trace alone:\n%s", got.out)
+	}
+}
+
+// A log of a run renders without the result, also where it is cut.
+func TestReportOfALog(t *testing.T) {
+	dir := t.TempDir()
+	path, cut := filepath.Join(dir, "r.log"), filepath.Join(dir, "cut")
+	if got := do(t.Context(), []string{"STORMTEST_HLOG=" + path}, small()...); got.code != codePassed {
+		t.Fatalf("code %d, stderr %q", got.code, got.err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(cut, text[:bytes.Index(text, []byte("\nTag="))+40], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{path: "10 arrivals in", cut: "came after that, of 5s planned, is lost"} {
+		got := do(t.Context(), nil, "report", name)
+		if got.code != codePassed || !strings.HasPrefix(got.out, "RECOVERED") || !strings.Contains(strings.Join(strings.Fields(got.out), " "), want) {
+			t.Errorf("code %d, stderr %q, want %q in\n%s", got.code, got.err, want, got.out)
+		}
+	}
+	got := do(t.Context(), nil, small("--hlog", "-")...)
+	if !strings.HasPrefix(got.out, "#[Histogram log") || !strings.HasSuffix(got.out, "#[stormtest done {}]\n") {
+		t.Errorf("stdout is not the log alone:\n%s", got.out)
 	}
 }
 

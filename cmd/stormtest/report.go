@@ -12,10 +12,11 @@ import (
 func newReport(w world) *cobra.Command {
 	var outs outputs
 	cmd := &cobra.Command{
-		Use:     "report RESULT.json [flags]",
-		Short:   "render a saved result again",
-		Long:    "Renders a result that --json saved, as the run itself would have. - is stdin.",
-		Example: "  stormtest report result.json\n  stormtest report result.json --csv buckets.csv",
+		Use:   "report FILE [flags]",
+		Short: "render a saved result again, or what a log of --hlog holds",
+		Long: `Renders a result that --json saved, as the run itself would have. Of a log that
+--hlog wrote, also of a run that was killed, it renders the arrivals. - is stdin.`,
+		Example: "  stormtest report result.json\n  stormtest report result.json --csv buckets.csv\n  stormtest report killed.hlog --json recovered.json",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return usage("report: %d arguments: want one result file", len(args))
@@ -30,7 +31,7 @@ func newReport(w world) *cobra.Command {
 			if err != nil {
 				return usageError{err}
 			}
-			result, err := report.ReadJSON(bytes.NewReader(b))
+			result, err := report.Read(bytes.NewReader(b))
 			if err != nil {
 				return usage("%s: %w", args[0], err)
 			}

@@ -16,7 +16,7 @@ type FromLog struct {
 	Complete bool `json:"complete"`
 }
 
-// Result makes of a log what it tells. It is not valid, as nobody knows whether the generator kept up,
+// Result makes of a log what it tells. A run in it is not valid, as nobody knows whether the generator kept up,
 // and interrupted unless the log has its end and no signal ended a run.
 func (l *HLog) Result() *Result {
 	r := &Result{
@@ -26,10 +26,14 @@ func (l *HLog) Result() *Result {
 		PlanHash:       l.Header.PlanHash,
 		Seed:           l.Header.Seed,
 		StartedAt:      l.Header.StartedAt,
-		InvalidReasons: []string{"made from a log of arrivals, which does not say whether the generator kept up"},
+		Valid:          len(l.Runs) == 0,
+		InvalidReasons: []string{},
 		Runs:           []Run{},
 		Gates:          []Gate{},
 		Interrupted:    !l.Done,
+	}
+	if !r.Valid {
+		r.InvalidReasons = append(r.InvalidReasons, "made from a log of arrivals, which does not say whether the generator kept up")
 	}
 	for i := range l.Runs {
 		p := &l.Runs[i]

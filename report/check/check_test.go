@@ -220,6 +220,9 @@ func TestNothingMeasured(t *testing.T) {
 		if v := m.Value(&record.Run{}); (v != nil) != (m.Name == "operations_started") {
 			t.Errorf("%s of an empty run = %v", m.Name, v)
 		}
+		if v := m.Value(&record.Run{FromLog: &record.FromLog{}}); v != nil {
+			t.Errorf("%s of a run from a log = %v, want no data", m.Name, *v)
+		}
 		if v := m.Value(&hostile); v != nil && (math.IsNaN(*v) || math.IsInf(*v, 0)) {
 			t.Errorf("%s = %v, want nil", m.Name, *v)
 		}

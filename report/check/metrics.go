@@ -30,9 +30,10 @@ type Metric struct {
 
 // Value returns the figure in its unit (durations in ns), or nil where the run has none. A
 // figure that is NaN or infinite is no figure. Nothing was measured in a run that started no
-// operation, so there only operations_started has a value: a gate on nothing must not pass.
+// operation, so there only operations_started has a value: a gate on nothing must not pass. A run from
+// a log has none.
 func (m Metric) Value(r *record.Run) *float64 {
-	if r.Operations.Started == 0 && m.Name != "operations_started" {
+	if r.FromLog != nil || r.Operations.Started == 0 && m.Name != "operations_started" {
 		return nil
 	}
 	v := m.value(r)
