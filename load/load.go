@@ -51,9 +51,9 @@ type Stage struct {
 // ErrLimit marks a fleet that this machine's limits do not allow.
 var ErrLimit = errors.New("the fleet is larger than this machine allows")
 
-// Run runs the plan, which must be valid and have a seed. When ctx is cancelled, the run
-// under way ends early and what it measured is in the result, which is then marked
-// interrupted; so a result comes with every error but those from before the first run.
+// Run runs the plan, which must be valid and have a seed. When ctx is cancelled, or the
+// reader of Trace closes its pipe, the run under way ends early and what it measured is in the
+// result, which is then marked interrupted; so a result comes with every error but those from before the first run.
 func Run(ctx context.Context, p plan.Plan, env Env) (*record.Result, error) {
 	if !p.Seed.Set {
 		panic("load: BUG: a plan without a seed")
@@ -92,7 +92,9 @@ func Run(ctx context.Context, p plan.Plan, env Env) (*record.Result, error) {
 		Runs:           []record.Run{},
 		Gates:          []record.Gate{},
 	}
-	trace, stopTrace := startTracer(ctx, env.Trace)
+	ctx, abandon := context.WithCancel(ctx)
+	defer abandon()
+	trace, stopTrace := startTracer(ctx, env.Trace, abandon)
 	defer stopTrace()
 	log := newHLogger(env.HLog, result)
 	var failed error

@@ -3,10 +3,12 @@ package load
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
 	"sync"
+	"syscall"
 	"time"
 
 	"stormtest/load/fleet"
@@ -34,8 +36,9 @@ type tracer struct {
 }
 
 // startTracer returns a tracer that writes its rows every traceEvery until stop is called. The rows
-// since then are for flush.
-func startTracer(ctx context.Context, w io.Writer) (t *tracer, stop func()) {
+// since then are for flush. It calls gone where the reader of a pipe has gone: nobody waits for the
+// rest.
+func startTracer(ctx context.Context, w io.Writer, gone func()) (t *tracer, stop func()) {
 	if w == nil {
 		return nil, func() {}
 	}
@@ -43,7 +46,13 @@ func startTracer(ctx context.Context, w io.Writer) (t *tracer, stop func()) {
 	_, t.err = t.out.WriteString(traceHeader)
 	var wg sync.WaitGroup
 	flushing, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	wg.Go(func() { every(flushing, time.Now().Add(traceEvery), traceEvery, func() { _ = t.flush() }) })
+	wg.Go(func() {
+		every(flushing, time.Now().Add(traceEvery), traceEvery, func() {
+			if errors.Is(t.flush(), syscall.EPIPE) {
+				gone()
+			}
+		})
+	})
 	return t, func() { cancel(); wg.Wait() }
 }
 

@@ -86,8 +86,8 @@ func outcomeOf(ctx context.Context, r *record.Result) error {
 	switch {
 	case errors.As(context.Cause(ctx), &s):
 		return outcomeError{codeOfSignal(s.signal)}
-	case r.Interrupted:
-		return outcomeError{codeOfSignal(syscall.SIGINT)}
+	case r.Interrupted: // not by a signal: whoever read the trace has gone
+		return outcomeError{codeFailed}
 	case len(r.Gates) > 0 && !r.Valid:
 		return outcomeError{codeInvalid}
 	case !check.Passed(r.Gates):
