@@ -130,6 +130,9 @@ func TestFilesOfNextToNothing(t *testing.T) {
 	}{
 		{"(a) nobody answers", 0, []string{"--clients", "5", "--max-retries", "0", "--outage", "0s..30s=refuse"}, 0, unanswered,
 			map[string]float64{"attempts.sent": 5, "operations.started": 5, "operations.succeeded": 0, "amplification": 1}},
+		{"(a) a closed port", 0, []string{"--clients", "5", "--max-retries", "0", "http://127.0.0.1:1/"}, 0,
+			append([]string{"capacity_per_second", "convoy.peak_over_capacity", "convoy.waves"}, unanswered...),
+			map[string]float64{"attempts.sent": 5, "attempts.by_outcome.refused": 5, "operations.started": 5, "operations.succeeded": 0}},
 		{"(b) one operation", 0, []string{"--clients", "1", "--operations", "1", "--max-retries", "0"}, 0, figures,
 			map[string]float64{"attempts.sent": 1, "operations.succeeded": 1, "latency_ns.count": 1}},
 		{"(c) a signal before the first answer", 130, []string{"--clients", "5", "--outage", "0s..30s=hang"}, time.Second, unanswered,
@@ -186,6 +189,9 @@ func TestGatesOnNothingFail(t *testing.T) {
 		code  int
 	}{
 		{"nobody answers", nobody, []string{"success_rate>=0.9", "p99<1s", "sync_index<0.5"},
+			[]string{"success_share is 0, want >= 0.9", "no data", "no data"}, codeGate},
+		{"a closed port", []string{"--clients", "5", "--max-retries", "0", "--bucket", "5s", "http://127.0.0.1:1/"},
+			[]string{"success_rate>=0.9", "p99<1s", "sync_index<0.5"},
 			[]string{"success_share is 0, want >= 0.9", "no data", "no data"}, codeGate},
 		{"and no bound saves it", nobody, []string{"p99<24h", "p99>0s", "p99!=1s", "sync_index<=1", "attempts_sent==5"},
 			[]string{"no data", "no data", "no data", "no data", ""}, codeGate},
