@@ -1,7 +1,7 @@
-# For the benches against peers, which source it at the root of the repository: builds stormtest and the
-# bench's own programs, installs the peers, and sets bin to the folder of all of them. What is there in
-# the right version is not built again. A peer that cannot be had is said to be missing, here and in the
-# tables.
+# For the benches, which source it at the root of the repository: builds stormtest and the benches' own
+# programs, installs the peers (not with peers=none), and sets bin to the folder of all of them. What is
+# there in the right version is not built again. A peer that cannot be had is said to be missing, here and
+# in the tables.
 bin="$PWD/.bench/bin"
 mkdir -p "$bin"
 go build -o "$bin/stormtest" ./cmd/stormtest
@@ -28,6 +28,7 @@ install_debian() {
   fi
 }
 
+if [ "${peers:-all}" = none ]; then return; fi
 install_go hey github.com/rakyll/hey github.com/rakyll/hey v0.1.5
 install_go vegeta github.com/tsenart/vegeta/v12 github.com/tsenart/vegeta/v12 v12.13.0
 install_go bombardier github.com/codesenberg/bombardier github.com/codesenberg/bombardier v1.2.6

@@ -1,5 +1,5 @@
 // Command peers measures stormtest beside other load generators: how tightly simultaneous requests arrive
-// (release), and how many a closed loop makes for how much CPU (rate).
+// (release), how many a closed loop makes for how much CPU (rate), and what a waiting client takes (memory).
 //
 // Every tool runs as a process of its own against one server, one after another in each round, and
 // everything but the CPU is read from the server's stamps. Loopback only; whatever it starts it ends.
@@ -42,13 +42,16 @@ type options struct {
 }
 
 func run(ctx context.Context, args []string, out io.Writer) error {
-	if len(args) == 0 || args[0] != "release" && args[0] != "rate" {
-		return errors.New("usage: peers release|rate [flags]")
+	if len(args) == 0 || !slices.Contains([]string{"release", "rate", "memory"}, args[0]) {
+		return errors.New("usage: peers release, rate or memory, and flags")
 	}
 	o := options{what: args[0]}
 	rounds, clients := 5, "2000,8000"
-	if o.what == "rate" {
+	switch o.what {
+	case "rate":
 		rounds, clients = 3, "100,1000,2000"
+	case "memory":
+		rounds, clients = 1, "1000,8000"
 	}
 	set := flag.NewFlagSet(o.what, flag.ContinueOnError)
 	bin := set.String("bin", "", "folder of the programs")
@@ -83,12 +86,15 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	}
 	b := &bench{bin: *bin, scratch: scratch, out: out}
 	fmt.Fprintln(out, "Machine: "+machine())
-	if err := b.start(ctx, o.lean); err != nil {
+	if err := b.start(ctx, o); err != nil {
 		return err
 	}
 	defer b.close()
-	if o.what == "rate" {
+	switch o.what {
+	case "rate":
 		return b.rates(ctx, o)
+	case "memory":
+		return b.memories(ctx, o)
 	}
 	return b.releases(ctx, o)
 }

@@ -32,8 +32,13 @@ type bench struct {
 }
 
 // start starts the server. Close ends it.
-func (b *bench) start(ctx context.Context, lean bool) error {
-	b.server = exec.CommandContext(ctx, filepath.Join(b.bin, "server"), "-lean="+strconv.FormatBool(lean))
+func (b *bench) start(ctx context.Context, o options) error {
+	status := http.StatusOK
+	if o.what == "memory" {
+		status = http.StatusServiceUnavailable // so that the clients wait
+	}
+	b.server = exec.CommandContext(ctx, filepath.Join(b.bin, "server"),
+		"-lean="+strconv.FormatBool(o.lean), "-status="+strconv.Itoa(status))
 	b.server.Stderr = os.Stderr
 	pipe, err := b.server.StdoutPipe()
 	if err != nil {

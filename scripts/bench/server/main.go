@@ -1,5 +1,5 @@
-// Command server is the one target of the benches: it answers every request with an empty 200
-// and stamps when each arrived, so that every client is measured by the same clock, from outside.
+// Command server is the one target of the benches: it answers every request with an empty
+// answer and stamps when each arrived, so that every client is measured by the same clock, from outside.
 //
 // It prints two addresses on one line, its own and that of its control, both on loopback. The control
 // answers GET /stamps with what arrived (package stamp), GET /open with the number of open connections,
@@ -25,14 +25,15 @@ const stampsMost = 4 << 20
 
 func main() {
 	lean := flag.Bool("lean", false, "a bare loop over the socket instead of net/http")
+	status := flag.Int("status", http.StatusOK, "what it answers")
 	flag.Parse()
-	if err := run(*lean); err != nil {
+	if err := run(*lean, *status); err != nil {
 		fmt.Fprintln(os.Stderr, "server:", err)
 		os.Exit(1)
 	}
 }
 
-func run(lean bool) error {
+func run(lean bool, status int) error {
 	front, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
@@ -41,7 +42,7 @@ func run(lean bool) error {
 	if err != nil {
 		return err
 	}
-	s := &server{log: stamp.NewLog(stampsMost), start: time.Now()}
+	s := &server{log: stamp.NewLog(stampsMost), start: time.Now(), status: status}
 	fmt.Println(front.Addr(), back.Addr())
 	failed := make(chan error, 2)
 	go func() { failed <- http.Serve(back, s.control()) }()
@@ -58,6 +59,7 @@ func run(lean bool) error {
 type server struct {
 	log         *stamp.Log
 	start       time.Time
+	status      int
 	connections atomic.Uint32 // accepted since the last reset
 	open        atomic.Int64
 }
@@ -97,7 +99,7 @@ func (s *server) serve(ln net.Listener) error {
 	srv := &http.Server{
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			s.arrived(r.Context().Value(key{}).(*connection))
-			w.WriteHeader(http.StatusOK)
+			w.WriteHeader(s.status)
 		}),
 		ConnContext: func(ctx context.Context, _ net.Conn) context.Context {
 			return context.WithValue(ctx, key{}, s.accept())
@@ -130,7 +132,7 @@ func (s *server) lean(c net.Conn, of *connection) {
 	defer s.open.Add(-1)
 	defer c.Close()
 	buf := make([]byte, 1024)
-	answer := []byte("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+	answer := fmt.Appendf(nil, "HTTP/1.1 %d Status\r\nContent-Length: 0\r\n\r\n", s.status)
 	n := 0
 	for {
 		more, err := c.Read(buf[n:])
