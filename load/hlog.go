@@ -48,20 +48,13 @@ func (h *hlogger) write(lines []byte) {
 	}
 }
 
-// begin says that a run begins at t0, which is later than the log.
-func (h *hlogger) begin(t0 time.Time, run record.HLogRun) {
+// follow says that a run begins at t0, and writes its buckets as they close, until ctx is cancelled.
+func (h *hlogger) follow(ctx context.Context, t0 time.Time, run record.HLogRun, r *record.Recorder) {
 	if h == nil {
 		return
 	}
 	run.T0 = max(0, t0.Sub(h.base))
 	h.write(h.encode.Run(h.lines, run))
-}
-
-// follow writes the run's buckets as they close, until ctx is cancelled.
-func (h *hlogger) follow(ctx context.Context, t0 time.Time, r *record.Recorder) {
-	if h == nil {
-		return
-	}
 	every(ctx, t0.Add(hlogPhase), hlogEvery, func() { h.buckets(r, time.Since(t0)-hlogGrace) })
 }
 

@@ -154,8 +154,7 @@ func (s *storm) meet(ctx context.Context, cfg fleet.Config, start func(t0 time.T
 	defer stop()
 	stats, err := f.Run(ctx, func(t0 time.Time) error {
 		s.listen.started()
-		s.log.begin(t0, s.logged())
-		wg.Go(func() { s.log.follow(logging, t0, s.recorder) })
+		wg.Go(func() { s.log.follow(logging, t0, s.logged(), s.recorder) })
 		if s.env.Progress != nil {
 			s.env.Progress(Stage{
 				Index: s.index, Count: len(s.plan.Strategies), Strategy: s.strategy,
