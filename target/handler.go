@@ -1,6 +1,7 @@
 package target
 
 import (
+	"io"
 	"net/http"
 	"strconv"
 	"time"
@@ -8,31 +9,81 @@ import (
 	"stormtest/target/station"
 )
 
+// Handled is what became of one request, where nothing is set besides the Arrival: the client left
+// before it had an answer, or the server ended.
+type Handled struct {
+	Arrival
+	// Counted says that it was an arrival: false before Start, and where nothing is there to arrive at.
+	Counted bool
+	Status  int  // of the answer; 0 is none
+	Reset   bool // the connection was reset instead
+}
+
 // ServeHTTP answers one request by the target's rules, on any server. Run must be running.
 //
 // A hang ends with the request's context. A reset, and a refused connection (which a handler
-// cannot show otherwise), aborts the connection, or the stream where HTTP/2 shares one.
+// cannot show otherwise), aborts the connection, or the stream where HTTP/2 shares one. A body is
+// read to its end before the answer, as most services do, unless the request is turned away.
 func (t *Target) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	x := &exchange{ready: make(chan struct{})}
-	adm, _ := t.arrive(time.Now(), headerClient(r.Header), headerAttempt(r.Header), x)
+	h := Handled{Arrival: Arrival{Client: headerClient(r.Header)}}
+	stamp := time.Now()
+	h.Attempt = t.attempt(r.Header)
+	adm, _ := t.arrive(stamp, h.Client, h.Attempt, x)
+	select {
+	case <-t.started:
+		h.At = stamp.Sub(t.t0)
+		h.Counted = adm.Kind != station.Refused
+	default:
+	}
 	switch adm.Kind {
 	case station.Accepted:
-		select {
-		case <-x.ready:
-			w.WriteHeader(http.StatusOK)
-		case <-r.Context().Done():
+		if answered(r, x.ready) {
+			h.Status = http.StatusOK
+		} else {
 			t.gone(x)
 		}
 	case station.Rejected, station.Failed:
-		if adm.RetryAfter > 0 {
-			w.Header().Set("Retry-After", strconv.FormatInt(int64(adm.RetryAfter/time.Second), 10))
-		}
-		w.WriteHeader(adm.Status)
+		h.Status, h.Rejected = adm.Status, h.Counted
 	case station.Hung:
-		<-r.Context().Done()
+		answered(r, nil)
 	default:
-		abortRequest(w)
+		h.Reset, h.Rejected = true, h.Counted
 	}
+	if t.cfg.OnHandled != nil {
+		t.cfg.OnHandled(h)
+	}
+	if h.Status == 0 {
+		abortRequest(w) // also where the client has only stopped to send, which looks the same
+		return
+	}
+	if adm.RetryAfter > 0 {
+		w.Header().Set("Retry-After", strconv.FormatInt(int64(adm.RetryAfter/time.Second), 10))
+	}
+	w.WriteHeader(h.Status)
+}
+
+// answered reads the request's body, which the server must have done to see its client leave, and
+// waits until ready is closed. It is false where the client left before that.
+func answered(r *http.Request, ready <-chan struct{}) bool {
+	if r.Body != nil {
+		if _, err := io.Copy(io.Discard, r.Body); err != nil {
+			return false
+		}
+	}
+	select {
+	case <-ready:
+		return true
+	case <-r.Context().Done():
+		return false
+	}
+}
+
+func (t *Target) attempt(h http.Header) int {
+	if t.cfg.Attempts != nil {
+		return t.cfg.Attempts.Number(h)
+	}
+	return headerAttempt(h)
 }
 
 // abortRequest resets an HTTP/1.1 connection; net/http resets the stream of another.

@@ -2,9 +2,9 @@
 // script, and the habit of working on for clients that have gone.
 //
 // The rules are station's, which is pure; this package gives them a clock and sockets. A
-// Target serves in two ways over the same rules: a Server, a lean HTTP/1.1 loop for the
-// fleet's plain requests (scripts/bench/README.md tells what it was measured against), and
-// ServeHTTP, for any other server or test.
+// Target serves in three ways over the same rules: a Server, a lean HTTP/1.1 loop for the
+// fleet's plain requests (scripts/bench/README.md tells what it was measured against), an
+// HTTPServer for clients that are not ours, and ServeHTTP, for any other server or test.
 package target
 
 import (
@@ -38,7 +38,7 @@ const Unknown = ^uint32(0)
 type Arrival struct {
 	At       time.Duration // since the target's t0
 	Client   uint32
-	Attempt  int  // 0 is an operation's first
+	Attempt  int  // 0 is an operation's first; with Config.Attempts also UnknownAttempt
 	Rejected bool // turned away at once, over capacity or by the outage, with a status or a reset
 }
 
@@ -53,6 +53,11 @@ type Config struct {
 	// lies between a stamp and the lock.
 	OnArrival func(Arrival)
 	OnServed  func(at time.Duration, wasted bool)
+	// Attempts, where set, tells ServeHTTP which attempt a request is; nil reads HeaderAttempt alone.
+	Attempts *Attempts
+	// OnHandled, where set, is told of every request that ServeHTTP is through with. It is called
+	// from many goroutines at once.
+	OnHandled func(Handled)
 	// Wake is what the moments of completion are timed with.
 	Wake wake.Source
 }
