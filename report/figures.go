@@ -28,14 +28,22 @@ func writeRun(p *page, run *record.Run, plan planFields) {
 		writeLogRun(p, run)
 		return
 	}
-	writeWork(p, run)
+	if run.Outside != nil {
+		writeWorkOutside(p, run)
+	} else {
+		writeWork(p, run)
+	}
 	writeSynchrony(p, run)
 	writeRecovery(p, run)
 	p.blank()
-	writeDistributions(p, run)
-	p.blank()
-	writeBooks(p, run)
-	writeGenerator(p, run)
+	if run.Outside != nil {
+		writeBooksOutside(p, run)
+	} else {
+		writeDistributions(p, run)
+		p.blank()
+		writeBooks(p, run)
+		writeGenerator(p, run)
+	}
 	for _, note := range run.Notes {
 		p.para("Note", factIndent, clean(note))
 	}
@@ -200,6 +208,11 @@ func writeBooks(p *page, run *record.Run) {
 	if lost := named(b.Lost); len(lost) > 0 {
 		sum += " + " + strings.Join(lost, " + ") + " lost"
 	}
+	writeBalance(p, b, sum)
+}
+
+// writeBalance says whether the books balance, or where they do not.
+func writeBalance(p *page, b *record.Books, sum string) {
 	if b.Balanced {
 		p.fact("Books", sum, "balanced")
 		return

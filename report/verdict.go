@@ -47,7 +47,7 @@ func verdictWord(run *record.Run) string {
 	v := run.Convoy.Verdict
 	mark, known := verdictColours[v]
 	switch {
-	case v == "" || run.Operations.Started == 0:
+	case v == "" || idle(run):
 		return none
 	case !known:
 		return clip(clean(string(v)), 10)
@@ -55,6 +55,14 @@ func verdictWord(run *record.Run) string {
 		return string(v)
 	}
 	return styled(mark, string(v))
+}
+
+// idle says that nothing was tried.
+func idle(run *record.Run) bool {
+	if run.Outside != nil {
+		return run.Books.Arrivals == 0
+	}
+	return run.Operations.Started == 0
 }
 
 // verdictSentence says what the clients did, with the figures that the verdict rests on, and how far
@@ -138,6 +146,8 @@ func judged(c *record.Convoy) string {
 func progress(run *record.Run) string {
 	o := &run.Operations
 	switch {
+	case run.Outside != nil:
+		return progressOutside(run)
 	case o.Started == 0:
 		return "no operation was started"
 	case o.Started == 1 && o.Succeeded == 1 && run.Completion != nil:

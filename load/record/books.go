@@ -28,26 +28,32 @@ func balance(run *Run, clients *shard, s *site, names []string) {
 		Arrivals:     s.arrivals,
 		Lost:         byName(clients.lost[:], names),
 	}
-	var bucketed, columns int64
+	var bucketed, columns, unknown int64
 	for i := range run.Buckets {
 		b := &run.Buckets[i]
 		bucketed += b.Arrivals
+		unknown += b.Unknown
 		for _, n := range b.ByAttempt {
 			columns += n
 		}
 	}
 	ops, tries := run.Operations, run.Attempts
 	outcomes, gaveUp, lost := sumOf(tries.ByOutcome), sumOf(ops.GaveUp), sumOf(books.Lost)
-	books.Faults = check([]equation{
+	sides := []equation{
 		{"operations started", "succeeded + gave up + unfinished", ops.Started, ops.Succeeded + gaveUp + ops.Unfinished},
 		{"attempts sent", "first attempts + retries", clients.sent, clients.first + clients.retries},
 		{"attempts sent", "outcomes + in flight at the end", clients.sent, outcomes + tries.InFlightAtEnd},
 		{"attempts sent", "arrivals + lost", clients.sent, s.arrivals + lost},
 		{"attempts sent", "lateness samples", clients.sent, clients.lateness.count + clients.lateness.faults},
 		{"operations ended", "elapsed samples", ops.Succeeded + gaveUp, clients.elapsed.count + clients.elapsed.faults},
-		{"arrivals", "the sum over the buckets", s.arrivals, bucketed},
-		{"arrivals", "the sum over the attempt numbers", s.arrivals, columns},
-	})
+	}
+	if run.Outside != nil {
+		sides = run.Outside.equations(s.arrivals, unknown)
+	}
+	books.Faults = check(append(sides,
+		equation{"arrivals", "the sum over the buckets", s.arrivals, bucketed},
+		equation{"arrivals", "the sum over the attempt numbers", s.arrivals, columns + unknown},
+	))
 	for _, f := range []struct {
 		n    int64
 		what string

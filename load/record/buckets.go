@@ -11,6 +11,7 @@ const bucketsPerChunk = 10
 // A bucketCount is what is counted of one bucket while the run goes on.
 type bucketCount struct {
 	first, retries, served, wasted, rejected int64
+	unknown                                  int64 // of first and retries
 
 	byAttempt [attemptColumns]int64
 	halves    [2]half // of the retries' offsets
@@ -59,7 +60,11 @@ func (b *buckets) arrival(a Arrival) {
 		x.retries++
 		addRetryOffset(&x.halves, offset, b.width)
 	}
-	x.byAttempt[min(max(a.Attempt, 0), attemptColumns-1)]++
+	if a.Unknown {
+		x.unknown++
+	} else {
+		x.byAttempt[min(max(a.Attempt, 0), attemptColumns-1)]++
+	}
 	if a.Rejected {
 		x.rejected++
 	}
@@ -101,7 +106,7 @@ func (b *buckets) list(n int) []Bucket {
 		}
 		copy(own, x.byAttempt[:])
 		list[i].Arrivals = x.arrivals()
-		list[i].First, list[i].Retries = x.first, x.retries
+		list[i].First, list[i].Retries, list[i].Unknown = x.first, x.retries, x.unknown
 		list[i].Served, list[i].Wasted, list[i].Rejected = x.served, x.wasted, x.rejected
 		list[i].OffsetP50 = x.offsets.quantile(0.5, int64(b.width))
 		list[i].OffsetP99 = x.offsets.quantile(0.99, int64(b.width))

@@ -156,4 +156,10 @@ type End struct {
 	Replayed           int64
 	TimerSource        string
 	Notes              []string
+
+	// Outside is set where the clients were not ours.
+	Outside *Outside
+	// WindowFrom and WindowTo, where not 0, 0, take the place of the Config's: for a run of which
+	// only its course tells when the clients failed.
+	WindowFrom, WindowTo time.Duration
 }

@@ -22,6 +22,9 @@ type Arrival struct {
 	At time.Duration
 	// Attempt is 0 for the first attempt of an operation, n for its n-th retry.
 	Attempt int
+	// Unknown says that nothing told a first attempt from a retry. Attempt is then 0 or 1, as the
+	// caller supposes, and Bucket.Unknown counts it.
+	Unknown bool
 	// Opening marks the first attempt of a client's first operation: the first wave, of which
 	// the start spread is measured.
 	Opening bool

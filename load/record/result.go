@@ -76,6 +76,9 @@ type Run struct {
 	Notes       []string    `json:"notes"`
 	// FromLog marks a run of which the arrivals alone are known; nil for every other.
 	FromLog *FromLog `json:"from_log,omitempty"`
+	// Outside is set where the clients were not ours: then all that only clients know has no value,
+	// null in JSON.
+	Outside *Outside `json:"outside,omitempty"`
 }
 
 // Operations counts what the clients wanted done:
@@ -110,6 +113,9 @@ type Bucket struct {
 	Served   int64         `json:"served"`   // finished by the target, Wasted included
 	Wasted   int64         `json:"wasted"`   // of Served: the client had gone
 	Rejected int64         `json:"rejected"` // answered over capacity or by the outage
+	// Unknown is how many of Arrivals nothing told a first attempt from a retry by: they are in
+	// First or Retries as was supposed (Run.Outside says how), and not in ByAttempt.
+	Unknown int64 `json:"unknown,omitempty"`
 	// ByAttempt counts arrivals by retry index 0, 1, 2, ... 7 and, last, all beyond.
 	// Index 0 is the first attempt.
 	ByAttempt []int64 `json:"by_attempt"`

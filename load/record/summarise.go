@@ -15,6 +15,9 @@ func summarise(r *Recorder, e End) Run {
 	for i := range r.shards {
 		clients.merge(&r.shards[i])
 	}
+	if e.WindowFrom != 0 || e.WindowTo != 0 {
+		c.WindowFrom, c.WindowTo = e.WindowFrom, e.WindowTo
+	}
 	s := &r.site
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -36,6 +39,7 @@ func summarise(r *Recorder, e End) Run {
 		DelayShares:        delayShares(&clients, c),
 		Hints:              clients.hints,
 		Notes:              append([]string{}, e.Notes...),
+		Outside:            e.Outside.known(),
 	}
 	summariseClients(&run, &clients, c, e)
 	run.Generator = Generator{

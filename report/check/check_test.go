@@ -279,8 +279,8 @@ func TestEveryMetricReadsItsOwnField(t *testing.T) {
 
 // TestMetricsTable: names and aliases are unique, have a meaning, and are read by the parser.
 func TestMetricsTable(t *testing.T) {
-	if n := len(check.Metrics()); n != 53 {
-		t.Errorf("%d metrics, want 53", n)
+	if n := len(check.Metrics()); n != 54 {
+		t.Errorf("%d metrics, want 54", n)
 	}
 	value := map[check.Unit]string{check.Count: "3", check.Ratio: "3", check.Share: "0.3", check.Duration: "3s"}
 	seen := map[string]bool{}

@@ -31,9 +31,15 @@ type Metric struct {
 // Value returns the figure in its unit (durations in ns), or nil where the run has none. A
 // figure that is NaN or infinite is no figure. Nothing was measured in a run that started no
 // operation, so there only operations_started has a value: a gate on nothing must not pass. A run from
-// a log has none.
+// a log has none. Where the clients were not ours, arrivals stand for operations, and what the target
+// does not know has no value.
 func (m Metric) Value(r *record.Run) *float64 {
-	if r.FromLog != nil || r.Operations.Started == 0 && m.Name != "operations_started" {
+	switch {
+	case r.FromLog != nil:
+		return nil
+	case r.Outside != nil && (!m.AtTarget() || r.Books.Arrivals == 0 && m.Name != "arrivals"):
+		return nil
+	case r.Outside == nil && r.Operations.Started == 0 && m.Name != "operations_started":
 		return nil
 	}
 	v := m.value(r)
@@ -42,6 +48,16 @@ func (m Metric) Value(r *record.Run) *float64 {
 	}
 	return v
 }
+
+// atTarget are the metrics that the target knows without its clients.
+var atTarget = []string{
+	"arrivals", "convoy_index", "retry_synchronisation_index", "peak_over_capacity", "peak_over_mean",
+	"waves", "dispersion", "periodicity", "wasted_share",
+}
+
+// AtTarget reports whether the target knows the figure without its clients, so that it has a
+// value where these are not ours.
+func (m Metric) AtTarget() bool { return slices.Contains(atTarget, m.Name) }
 
 // Metrics returns every metric in the order of the documentation. The slice is the caller's.
 func Metrics() []Metric {
@@ -66,6 +82,7 @@ func figures() []Metric {
 		{"operations_gave_up", nil, Count, "operations that ended without one, whatever the reason", gaveUp},
 		{"operations_unfinished", nil, Count, "operations still waiting when the run ended", func(r *record.Run) *float64 { return count(r.Operations.Unfinished) }},
 		{"attempts_sent", nil, Count, "requests sent, first attempts and retries", func(r *record.Run) *float64 { return count(r.Attempts.Sent) }},
+		{"arrivals", nil, Count, "attempts that reached the target", func(r *record.Run) *float64 { return count(r.Books.Arrivals) }},
 		{"amplification", nil, Ratio, "attempts sent for each operation started", func(r *record.Run) *float64 { return r.Amplification }},
 		{"completion", nil, Duration, "moment of the last success; no data unless every operation succeeded", func(r *record.Run) *float64 { return whole(r.Completion) }},
 		{"convoy_index", nil, Ratio, "synchrony of the retries: 0 is Poisson, 1 is perfect clumps", func(r *record.Run) *float64 { return r.Convoy.ConvoyIndex }},
