@@ -46,6 +46,7 @@ type Stage struct {
 	Duration     time.Duration
 	Operations   int64
 	Totals       func() record.Totals
+	Outside      bool // the clients are not ours: of Totals, what arrived and was served counts
 }
 
 // ErrLimit marks a fleet that this machine's limits do not allow.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"stormtest/load/fleet"
+	"stormtest/target"
 )
 
 // traceHeader names the columns of a trace. Moments are in ns since the run's t0.
@@ -78,6 +79,26 @@ func (t *tracer) write(strategy string, r fleet.TraceRow) {
 			return
 		}
 	}
+	_, t.err = t.out.Write(t.row)
+}
+
+// writeOutside writes what the target saw of an attempt that is not ours: its other columns are empty.
+// An attempt that nobody can number has no number, and one without an answer at the end no outcome.
+func (t *tracer) writeOutside(h target.Handled, end time.Duration, outcome string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.err != nil {
+		return
+	}
+	b := append(t.row[:0], Outside...)
+	b = appendKnown(append(b, ','), h.Client != target.Unknown, time.Duration(h.Client))
+	b = appendKnown(append(b, ",,"...), h.Attempt != target.UnknownAttempt, time.Duration(h.Attempt))
+	b = strconv.AppendInt(append(b, ",,,"...), int64(h.At), 10)
+	b = strconv.AppendInt(append(b, ','), int64(end), 10)
+	if b = append(b, ','); h.Status != 0 {
+		b = strconv.AppendInt(b, int64(h.Status), 10)
+	}
+	t.row = append(append(b, outcome...), ",,,\n"...)
 	_, t.err = t.out.Write(t.row)
 }
 
