@@ -42,7 +42,7 @@ var imports = map[string][]string{
 	"report":       {"load/record", "report/check"},
 	"report/check": {"load/record"},
 	"cmd/stormtest": {
-		"load", "load/backoff", "load/plan", "load/record", "load/remote", "report", "report/check",
+		"load", "load/backoff", "load/plan", "load/record", "load/remote", "report", "report/check", "target",
 	},
 }
 

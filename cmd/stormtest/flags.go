@@ -44,10 +44,13 @@ func (s *setting) Type() string   { return s.field.Type() }
 const groupAnnotation = "group"
 
 // add defines a flag for every field of a plan.
-func (f *planFlags) add(cmd *cobra.Command) {
+func (f *planFlags) add(cmd *cobra.Command) { f.addFields(cmd, plan.Fields()) }
+
+// addFields defines a flag for each of the fields.
+func (f *planFlags) addFields(cmd *cobra.Command, fields []plan.Field) {
 	set := cmd.Flags()
 	set.SortFlags = false // the table's order is the help's
-	for _, field := range plan.Fields() {
+	for _, field := range fields {
 		flag := set.VarPF(&setting{flags: f, field: field}, field.Name, field.Shorthand, field.Usage)
 		flag.DefValue = field.Default()
 		flag.Annotations = map[string][]string{groupAnnotation: {string(field.Group)}}
@@ -80,13 +83,9 @@ func complete(cmd *cobra.Command, flag string, words []string) {
 
 // resolve returns the plan of all sources and its gates. Every fault is reported.
 func (f *planFlags) resolve(w world) (plan.Plan, []check.Gate, error) {
-	in := plan.Input{Flags: f.settings, Env: w.env, EnvOthers: outputVariables()}
-	if f.file != "" {
-		b, err := readFile(w, f.file, fileMost)
-		if err != nil {
-			return plan.Plan{}, nil, usage("--file: %w", err)
-		}
-		in.File, in.FileName = b, f.file
+	in, err := f.input(w)
+	if err != nil {
+		return plan.Plan{}, nil, err
 	}
 	p, _, err := plan.Resolve(in)
 	if err != nil {
@@ -100,6 +99,19 @@ func (f *planFlags) resolve(w world) (plan.Plan, []check.Gate, error) {
 		return p, nil, usage("--gate: %w", err)
 	}
 	return p, gates, nil
+}
+
+// input collects the sources of a plan.
+func (f *planFlags) input(w world) (plan.Input, error) {
+	in := plan.Input{Flags: f.settings, Env: w.env, EnvOthers: append(outputVariables(), serveVariables()...)}
+	if f.file != "" {
+		b, err := readFile(w, f.file, fileMost)
+		if err != nil {
+			return in, usage("--file: %w", err)
+		}
+		in.File, in.FileName = b, f.file
+	}
+	return in, nil
 }
 
 // readAll reads at most most bytes.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -59,6 +60,15 @@ func outputVariables() []string {
 	return list
 }
 
+// serveVariables are the STORMTEST_* names of serve's own flags.
+func serveVariables() []string {
+	var list []string
+	for _, name := range serveFlagNames {
+		list = append(list, variable(name))
+	}
+	return list
+}
+
 func variable(flag string) string {
 	return plan.EnvPrefix + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
@@ -99,7 +109,7 @@ func (o *outputs) fill(cmd *cobra.Command, env []string) error {
 		if !strings.HasPrefix(name, plan.EnvPrefix) || variable(flag) != name || known == nil || known.Changed {
 			continue
 		}
-		if g := known.Annotations[groupAnnotation]; len(g) == 0 || g[0] != groupOutput && g[0] != groupSource {
+		if g := known.Annotations[groupAnnotation]; len(g) == 0 || g[0] != groupOutput && g[0] != groupSource && !slices.Contains(serveFlagNames, flag) {
 			continue
 		}
 		if err := set.Set(flag, text); err != nil {

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"stormtest/load"
+	"stormtest/load/record"
 )
 
 // How often progress is told: on a terminal a line that is redrawn, elsewhere a new line.
@@ -27,6 +28,7 @@ type progress struct {
 	mu      sync.Mutex
 	current load.Stage
 	running bool
+	told    record.Totals // of an outside run: where nothing comes, nothing is told
 }
 
 // startProgress begins to tell; stop ends it. quiet tells nothing.
@@ -83,6 +85,13 @@ func (p *progress) draw() {
 		return
 	}
 	elapsed := min(max(0, time.Since(s.Start)), s.Duration)
+	if s.Outside && !p.terminal {
+		t := s.Totals()
+		if t == p.told {
+			return
+		}
+		p.told = t
+	}
 	if p.terminal {
 		fmt.Fprint(p.w, "\r\x1b[K"+bar(s, elapsed, p.columns))
 		return
@@ -92,6 +101,9 @@ func (p *progress) draw() {
 
 // sentence is one line of progress for a log.
 func sentence(s load.Stage, elapsed time.Duration) string {
+	if s.Outside {
+		return sentenceOutside(s, elapsed)
+	}
 	t := s.Totals()
 	return fmt.Sprintf("%s (%d of %d): %.0f s of at most %.0f s, %d of %d operations succeeded, %d attempts arrived",
 		s.Strategy, s.Index+1, s.Count, elapsed.Seconds(), s.Duration.Seconds(), t.Succeeded, s.Operations, t.Arrivals)
@@ -102,6 +114,10 @@ const barMost = 30
 
 // bar is one line of progress for a terminal, shorter than its columns.
 func bar(s load.Stage, elapsed time.Duration, columns int) string {
+	if s.Outside {
+		line := sentenceOutside(s, elapsed)
+		return line[:min(len(line), max(0, columns-1))]
+	}
 	t := s.Totals()
 	share := elapsed.Seconds() / s.Duration.Seconds()
 	line := fmt.Sprintf("%s %3.0f%%", s.Strategy, 100*share)
