@@ -61,7 +61,9 @@ func Serve(ctx context.Context, p plan.Plan, c Service, env Env) (*record.Result
 		panic("load: BUG: a plan without a seed")
 	}
 	p = servicePlan(p)
-	trace, stopTrace := startTracer(ctx, env.Trace)
+	ctx, abandon := context.WithCancel(ctx)
+	defer abandon()
+	trace, stopTrace := startTracer(ctx, env.Trace, abandon)
 	defer stopTrace()
 	s := &service{
 		plan: p, config: c, env: env, trace: trace,
@@ -256,13 +258,13 @@ func (s *service) wait(ctx context.Context, served <-chan error) (time.Duration,
 // startLog begins the histogram log and writes it as the run goes on, until stop is called.
 func (s *service) startLog(ctx context.Context) (stop func()) {
 	capacity := s.plan.CapacityPerSecond
-	s.log.begin(s.t0, record.HLogRun{
+	run := record.HLogRun{
 		Strategy: Outside, Engine: "real", ArrivalsMeasuredAt: "target",
 		Planned: s.plan.Duration, Bucket: s.plan.Bucket, CapacityPerSecond: &capacity,
-	})
+	}
 	logging, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
-	wg.Go(func() { s.log.follow(logging, s.t0, s.recorder) })
+	wg.Go(func() { s.log.follow(logging, s.t0, run, s.recorder) })
 	return func() {
 		cancel()
 		wg.Wait()
