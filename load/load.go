@@ -70,6 +70,7 @@ func Run(ctx context.Context, p plan.Plan, env Env) (*record.Result, error) {
 		if site, err = newElsewhere(ctx, p, env); err != nil {
 			return nil, fmt.Errorf("load: %w", err)
 		}
+	case p.Transport == plan.TransportMemory: // takes no descriptors and no ports
 	case env.Network == nil:
 		listen.read = readListenDrops
 		if err := checkLimits(p.Clients, descriptorsPerClient); err != nil {

@@ -43,10 +43,26 @@ type arrivals struct {
 
 // run lets a fleet meet its target.
 func (s *storm) run(ctx context.Context) (record.Run, []string, error) {
-	if s.site != nil {
+	switch {
+	case s.site != nil:
 		return s.runElsewhere(ctx)
+	case s.plan.Transport == plan.TransportMemory:
+		return s.runInMemory(ctx)
 	}
 	return s.runBuiltIn(ctx)
+}
+
+// target returns the built-in target, which tells s what it sees.
+func (s *storm) target() (*target.Target, error) {
+	s.recorder = record.New(s.recording())
+	s.arrived = make([]arrivals, s.plan.Clients)
+	return target.New(target.Config{
+		Station:   s.plan.Station(),
+		Service:   seed.Stream(s.plan.Seed.Value, seed.Service, 0),
+		OnArrival: s.arrival,
+		OnServed:  s.recorder.Served,
+		Wake:      s.env.Wake,
+	})
 }
 
 // runBuiltIn opens a target and a fleet, lets them meet, and closes both.
@@ -56,15 +72,7 @@ func (s *storm) runBuiltIn(ctx context.Context) (record.Run, []string, error) {
 		return record.Run{}, nil, err
 	}
 	defer func() { _ = place.Close() }()
-	s.recorder = record.New(s.recording())
-	s.arrived = make([]arrivals, s.plan.Clients)
-	tgt, err := target.New(target.Config{
-		Station:   s.plan.Station(),
-		Service:   seed.Stream(s.plan.Seed.Value, seed.Service, 0),
-		OnArrival: s.arrival,
-		OnServed:  s.recorder.Served,
-		Wake:      s.env.Wake,
-	})
+	tgt, err := s.target()
 	if err != nil {
 		return record.Run{}, nil, err
 	}
@@ -105,7 +113,7 @@ func (s *storm) runBuiltIn(ctx context.Context) (record.Run, []string, error) {
 
 // summarise returns what was measured, with arrivals measured where the word says.
 func (s *storm) summarise(stats fleet.Stats, arrivals string, notes []string) record.Run {
-	return s.recorder.Summarise(record.End{
+	run := s.recorder.Summarise(record.End{
 		At:                 stats.End,
 		InFlight:           stats.InFlight,
 		Unfinished:         stats.Unfinished,
@@ -118,6 +126,8 @@ func (s *storm) summarise(stats fleet.Stats, arrivals string, notes []string) re
 		TimerSource:        stats.TimerSource,
 		Notes:              notes,
 	})
+	run.Notes = append(run.Notes, clockNotes(&s.plan, &run)...)
+	return run
 }
 
 // release lets the fleet storm the target of this process, from one t0 for both, and returns
@@ -154,18 +164,23 @@ func (s *storm) meet(ctx context.Context, cfg fleet.Config, start func(t0 time.T
 	defer stop()
 	stats, err := f.Run(ctx, func(t0 time.Time) error {
 		s.listen.started()
-		wg.Go(func() { s.log.follow(logging, t0, s.logged(), s.recorder) })
-		if s.env.Progress != nil {
-			s.env.Progress(Stage{
-				Index: s.index, Count: len(s.plan.Strategies), Strategy: s.strategy,
-				Start: t0, Duration: s.plan.Duration, Operations: s.plan.OperationsTotal(),
-				Totals: s.recorder.Totals,
-			})
-		}
+		s.begin(logging, &wg, t0)
 		return start(t0)
 	})
 	s.listen.ended()
 	return stats, err
+}
+
+// begin tells who wants to know that the run begins. What it starts in wg ends with ctx.
+func (s *storm) begin(ctx context.Context, wg *sync.WaitGroup, t0 time.Time) {
+	wg.Go(func() { s.log.follow(ctx, t0, s.logged(), s.recorder) })
+	if s.env.Progress != nil {
+		s.env.Progress(Stage{
+			Index: s.index, Count: len(s.plan.Strategies), Strategy: s.strategy,
+			Start: t0, Duration: s.plan.Duration, Operations: s.plan.OperationsTotal(),
+			Totals: s.recorder.Totals,
+		})
+	}
 }
 
 // logged says what run the histogram log is of.

@@ -79,14 +79,16 @@ type Target struct {
 	free    []uint64    // unused places in waiting
 	next    time.Duration
 	texts   answerTexts
+	direct  []uint32 // clients of a Direct whose work is done and who have not been told
 	started chan struct{}
 }
 
-// An exchange is one request that may have to wait for its answer. Exactly one of conn and
-// ready is set.
+// An exchange is one request that may have to wait for its answer. At most one of conn and
+// ready is set; neither is where a Direct hands the answer out.
 type exchange struct {
-	conn  *wire.Conn    // where the answer is written, for a Server
-	ready chan struct{} // closed when the work is done, for ServeHTTP
+	conn   *wire.Conn    // where the answer is written, for a Server
+	ready  chan struct{} // closed when the work is done, for ServeHTTP
+	client uint32        // who waits, for a Direct
 
 	// Guarded by the target's lock.
 	pending bool
@@ -154,7 +156,15 @@ func (t *Target) arrive(stamp time.Time, client uint32, attempt int, x *exchange
 	if t.alarms == nil {
 		return station.Admission{Kind: station.Failed, Status: http.StatusOK}, t.texts.served
 	}
-	now := stamp.Sub(t.t0)
+	adm := t.admit(stamp.Sub(t.t0), client, attempt, x)
+	if adm.Kind == station.Rejected || adm.Kind == station.Failed {
+		return adm, t.texts.text(adm)
+	}
+	return adm, nil
+}
+
+// admit is arrive at a moment, once the target has started. The caller holds mu.
+func (t *Target) admit(now time.Duration, client uint32, attempt int, x *exchange) station.Admission {
 	t.finishDue(now)
 	tag := t.reserve(x)
 	adm := t.st.Arrive(now, tag)
@@ -162,27 +172,26 @@ func (t *Target) arrive(stamp time.Time, client uint32, attempt int, x *exchange
 		rejected := adm.Kind == station.Rejected || adm.Kind == station.Failed || adm.Kind == station.Reset
 		t.cfg.OnArrival(Arrival{At: now, Client: client, Attempt: attempt, Rejected: rejected})
 	}
-	var text []byte
 	if adm.Kind == station.Accepted {
 		x.pending, x.job, x.tag = true, adm.Job, tag
 	} else {
 		t.release(tag)
-		if adm.Kind == station.Rejected || adm.Kind == station.Failed {
-			text = t.texts.text(adm)
-		}
 	}
 	t.settle(now) // a token bucket serves at once
-	return adm, text
+	return adm
 }
 
 // gone says that the client of x left. It does nothing when x waits for no answer.
 func (t *Target) gone(x *exchange) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !x.pending {
-		return
+	if x.pending {
+		t.leave(t.alarms.Now(), x)
 	}
-	now := t.alarms.Now()
+}
+
+// leave is gone at a moment, for an x that is pending. The caller holds mu.
+func (t *Target) leave(now time.Duration, x *exchange) {
 	t.finishDue(now)
 	if !x.pending {
 		return // finished in the same moment
@@ -213,10 +222,13 @@ func (t *Target) finishDue(now time.Duration) {
 		}
 		if x := t.waiting[d.Tag]; x != nil {
 			x.pending = false
-			if x.conn != nil {
+			switch {
+			case x.conn != nil:
 				t.answers.send(x.conn, t.texts.served)
-			} else {
+			case x.ready != nil:
 				close(x.ready)
+			default:
+				t.direct = append(t.direct, x.client)
 			}
 		}
 		t.release(d.Tag)
@@ -231,7 +243,9 @@ func (t *Target) alarm() {
 		t.next = -1
 	case at != t.next:
 		t.next = at
-		t.alarms.Schedule(&t.finish, at)
+		if t.alarms != nil { // a Direct asks for it
+			t.alarms.Schedule(&t.finish, at)
+		}
 	}
 }
 

@@ -155,7 +155,7 @@ func New(cfg Config) *Fleet {
 	f.opening.ID = openingID
 	for i := range f.clients {
 		c := &f.clients[i]
-		c.ledger.init(&f.cfg, i)
+		c.init(&f.cfg, i)
 		c.f, c.ev.ID = f, i
 		c.signal = make(chan struct{}, 1)
 		c.launch = c.release

@@ -122,6 +122,8 @@ var fieldCases = []fieldCase{
 		good: [][]string{{"none"}, {"2s..4s", "2s..4s=status"}, {"0s..30s=hang"}, {"1s..2s=slow:3"}, {"1s..100s=capacity:12.5%", "1s..1m40s=capacity:12.5%"}, {"1s..2s=reset"}, {"1s..2s=refuse"}},
 		bad:  []string{"", "2s", "2..4", "4s..2s", "2s..2s", "-1s..2s", "2s..4s=", "2s..4s=down", "2s..4s=slow", "2s..4s=slow:0.5", "2s..4s=capacity:101%", "2s..4s=slow:NaN", "2s...4s", "2s-4s"}},
 
+	{name: "transport", deflt: "tcp", good: [][]string{{"memory"}, {"tcp"}}, bad: []string{"", "udp", "TCP"}},
+
 	{name: "url", deflt: "none", good: [][]string{{"http://127.0.0.1:8080/a?b={client}"}, {"none"}}, bad: badLines},
 	{name: "unix-socket", deflt: "none", good: [][]string{{"./s.sock"}, {"/run/with blank"}}, bad: badLines},
 	{name: "allow-host", deflt: "none", good: [][]string{{"example.com"}, {"none"}}, bad: append([]string{"http://x/", "a b"}, badLines...)},

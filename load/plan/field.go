@@ -283,6 +283,8 @@ var table = []Field{
 	{Name: "outage", Group: Target, Usage: "Window in which the target fails; MODE is status, hang, reset, refuse, slow:N or capacity:P%",
 		list: listOf[station.Outage]{at: func(p *Plan) *[]station.Outage { return &p.Outages }, shape: outageShape,
 			parse: parseOutage, format: station.Outage.String}},
+	{Name: "transport", Group: Target, Usage: "How attempts reach the built-in target: over real sockets or, for more clients than a process has sockets, handed over in memory, in real time",
+		value: choice{at: func(p *Plan) *string { return &p.Transport }, words: []string{TransportTCP, TransportMemory}}},
 
 	{Name: "url", Group: Elsewhere, Usage: "Service to storm, also as an argument: http or https; {client}, {operation} and {attempt} stand for their numbers in its path, in headers and in the body",
 		value: word{at: func(p *Plan) *string { return &p.URL }, shape: "URL", none: true}},

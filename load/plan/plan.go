@@ -33,7 +33,7 @@ const (
 	ArrivalsPoisson = "poisson"
 )
 
-// The words of Plan.RetryAfter, Plan.Model, Plan.Service and Plan.Abandoned.
+// The words of Plan.RetryAfter, Plan.Model, Plan.Service, Plan.Abandoned and Plan.Transport.
 const (
 	RetryAfterHonour = "honour"
 	RetryAfterIgnore = "ignore"
@@ -46,6 +46,9 @@ const (
 
 	AbandonedProcess = "process"
 	AbandonedCancel  = "cancel"
+
+	TransportTCP    = "tcp"
+	TransportMemory = "memory"
 )
 
 // The words of Plan.HTTP and Plan.Probe.
@@ -110,6 +113,7 @@ type Plan struct {
 	SendRetryAfter    time.Duration    // 0 is none; AutoRetryAfter; else whole seconds
 	Abandoned         string           // process or cancel
 	Outages           []station.Outage // outage
+	Transport         string           // tcp or memory: how attempts get to the built-in target
 
 	// A target elsewhere, in place of the built-in one.
 
@@ -173,6 +177,7 @@ func Default() Plan {
 		Service:           ServiceFixed,
 		Status:            503,
 		Abandoned:         AbandonedProcess,
+		Transport:         TransportTCP,
 
 		HTTP:      HTTPAuto,
 		KeepAlive: true,

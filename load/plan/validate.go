@@ -154,6 +154,12 @@ var rules = []rule{
 		}
 		return "", ""
 	}},
+	{fields: []string{"transport", "url"}, broken: func(p *Plan) (got, want string) {
+		if p.URL == "" || p.Transport == TransportTCP {
+			return "", ""
+		}
+		return "", "tcp with a URL: only the built-in target is reached in memory"
+	}},
 	{fields: []string{"unix-socket", "url"}, broken: needsURL(func(p *Plan) bool { return p.UnixSocket != "" })},
 	{fields: []string{"body-file", "body"}, broken: func(p *Plan) (got, want string) {
 		if p.Body == "" || p.BodyFile == "" {

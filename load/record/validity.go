@@ -21,16 +21,16 @@ func Validity(run Run) []string {
 		reasons = append(reasons, fmt.Sprintf(
 			"the generator was late: 1 %% of the sends left %s or more after they were due, and a %s bucket allows %s; "+
 				"buckets of %s would fit, or %s of this load",
-			short(late), short(run.Bucket), short(run.Bucket/LatenessShare),
-			short(roundUp(late*LatenessShare)), portion(run.Bucket/LatenessShare, late)))
+			Short(late), Short(run.Bucket), Short(run.Bucket/LatenessShare),
+			Short(roundUp(late*LatenessShare)), portion(run.Bucket/LatenessShare, late)))
 	}
 	if p := run.Generator.StartSpread; p != nil && *p > int64(run.Bucket)/StartSpreadShare {
 		spread := time.Duration(*p)
 		reasons = append(reasons, fmt.Sprintf(
 			"the fleet did not start together: its first wave took %s to arrive (p99 - p1), and a %s bucket allows %s; "+
 				"buckets of %s would fit, or %s of these clients",
-			short(spread), short(run.Bucket), short(run.Bucket/StartSpreadShare),
-			short(roundUp(spread*StartSpreadShare)), portion(run.Bucket/StartSpreadShare, spread)))
+			Short(spread), Short(run.Bucket), Short(run.Bucket/StartSpreadShare),
+			Short(roundUp(spread*StartSpreadShare)), portion(run.Bucket/StartSpreadShare, spread)))
 	}
 	return reasons
 }
@@ -56,8 +56,8 @@ func roundUp(d time.Duration) time.Duration {
 	return d
 }
 
-// short returns d with three digits at most.
-func short(d time.Duration) string {
+// Short returns d with three digits at most.
+func Short(d time.Duration) string {
 	unit := time.Duration(1)
 	for d/unit >= 1000 {
 		unit *= 10

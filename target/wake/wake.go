@@ -12,6 +12,7 @@ package wake
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 )
@@ -34,10 +35,12 @@ type Source int
 
 // The sources. Precise is the kernel's high-resolution clock on a locked thread where the
 // system has it, and Timers elsewhere; Timers is the runtime's, which is also what a
-// testing/synctest bubble needs.
+// testing/synctest bubble needs. Spinning is Precise, with the last stretch of every sleep
+// spent looking at the clock: 0.1 µs late instead of 70, and a core for it.
 const (
 	Precise Source = iota
 	Timers
+	Spinning
 )
 
 // A Queue calls back with events when they are due. Its methods are safe for concurrent use;
@@ -46,6 +49,7 @@ const (
 type Queue struct {
 	t0      time.Time
 	sleeper sleeper
+	spin    time.Duration // the last stretch before an event, which is not slept
 	wave    chan struct{} // a token for each helper that a wave calls
 
 	mu   sync.Mutex
@@ -88,11 +92,19 @@ func New(t0 time.Time, s Source) (*Queue, error) {
 		return nil, err
 	}
 	q.sleeper = s2
+	if s == Spinning {
+		q.spin = spinStretch
+	}
 	return q, nil
 }
 
 // Source names what the queue sleeps on, for a report.
-func (q *Queue) Source() string { return q.sleeper.name() }
+func (q *Queue) Source() string {
+	if q.spin > 0 {
+		return fmt.Sprintf("%s, the last %v spinning", q.sleeper.name(), q.spin)
+	}
+	return q.sleeper.name()
+}
 
 // Now is the time since t0.
 func (q *Queue) Now() time.Duration { return time.Since(q.t0) }
@@ -138,7 +150,9 @@ func (q *Queue) Run(ctx context.Context, fire func(due []*Event)) {
 			fire(due)
 			continue
 		}
-		q.sleeper.sleep(q.wait())
+		if d := q.wait(); d < 0 || d > q.spin {
+			q.sleeper.sleep(d - q.spin)
+		}
 	}
 }
 

@@ -1,0 +1,85 @@
+package load
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"sync"
+	"time"
+
+	"stormtest/load/fleet"
+	"stormtest/load/plan"
+	"stormtest/load/record"
+	"stormtest/target"
+	"stormtest/target/station"
+	"stormtest/target/wake"
+)
+
+// runInMemory lets a fleet meet its target without sockets.
+func (s *storm) runInMemory(ctx context.Context) (record.Run, []string, error) {
+	tgt, err := s.target()
+	if err != nil {
+		return record.Run{}, nil, err
+	}
+	stats, err := s.handOver(ctx, tgt)
+	if err != nil {
+		return record.Run{}, nil, err
+	}
+	run := s.summarise(stats, measuredAtTarget, s.notes(stats))
+	s.log.end(s.recorder, &run, ctx.Err() != nil)
+	return run, record.Validity(run), nil
+}
+
+// handOver runs the fleet.
+func (s *storm) handOver(ctx context.Context, tgt *target.Target) (fleet.Stats, error) {
+	policy := s.plan.Policy(s.strategy)
+	cfg := s.fleet(&policy)
+	if cfg.Wake == wake.Precise {
+		// A hundred thousand clients are due every few microseconds, and the target may serve
+		// one in 20: a dispatcher that oversleeps by 70 would make clumps of its own.
+		cfg.Wake = wake.Spinning
+	}
+	var cuts []time.Duration
+	for _, o := range s.plan.Outages {
+		if o.Mode == station.ModeRefuse {
+			cuts = append(cuts, o.From)
+		}
+	}
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	logging, stop := context.WithCancel(ctx)
+	defer stop()
+	return fleet.NewMemory(cfg, tgt, cuts).Run(ctx, func(t0 time.Time) error {
+		s.begin(logging, &wg, t0)
+		return nil
+	})
+}
+
+// clockNotes says what a reader must know of the clock that the run was timed with.
+//
+// A target without a queue serves whoever finds a free slot. Where sends are late by more than
+// the time in which the slots and the queue drain, it is the lateness that clumps them, and the
+// target refuses what it would have served. The first wave is left out: it is due together.
+func clockNotes(p *plan.Plan, run *record.Run) []string {
+	var notes []string
+	if p.Transport == plan.TransportMemory {
+		notes = append(notes, "transport memory: attempts were handed to the target in this process, in real time and without sockets; a network would spread them further")
+	}
+	late := run.Generator.LatenessRest.P99
+	if p.URL != "" || p.CapacityPerSecond == 0 || late == nil {
+		return notes
+	}
+	places, spare, what := p.Workers+p.Queue, p.Queue, "queue"
+	if p.Model == plan.ModelTokenBucket {
+		places, spare, what = p.Burst, p.Burst, "burst"
+	}
+	lateness := time.Duration(*late)
+	due := p.CapacityPerSecond * lateness.Seconds() // what the target could serve meanwhile
+	if due <= float64(places) {
+		return notes
+	}
+	drain := time.Duration(float64(places) / p.CapacityPerSecond * float64(time.Second))
+	return append(notes, fmt.Sprintf("the clock itself decides in part who is served: after the first wave 1 %% of the sends left %s or more late, "+
+		"and the target drains in %s; it can be believed up to a capacity of %.0f/s here, or at %.0f/s with a %s of %d",
+		record.Short(lateness), record.Short(drain), float64(places)/lateness.Seconds(), p.CapacityPerSecond, what, spare+int(math.Ceil(due))-places))
+}
