@@ -109,6 +109,13 @@ func TestConflicts(t *testing.T) {
 			keeps:  func(p *plan.Plan) { p.Outages = []station.Outage{outage(1, 2), outage(7, 8)} },
 		},
 		{
+			name:        "transport and url",
+			breaks:      func(p *plan.Plan) { p.Transport, p.URL = plan.TransportMemory, "http://127.0.0.1" },
+			want:        `transport: "memory": want tcp with a URL: only the built-in target is reached in memory`,
+			keeps:       func(p *plan.Plan) { p.Transport = plan.TransportMemory },
+			alsoAllowed: func(p *plan.Plan) { p.URL = "http://127.0.0.1" },
+		},
+		{
 			name:   "bucket longer than the run",
 			breaks: func(p *plan.Plan) { p.Bucket, p.Duration = time.Second, time.Second-1 },
 			want:   `bucket: "1s": want at most duration, which is 999999999ns`,
