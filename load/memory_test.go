@@ -63,7 +63,7 @@ func TestMemoryDoesWhatConnectionsDo(t *testing.T) {
 			over, _ := bubble(t, p, 0)
 			p.Transport = plan.TransportMemory
 			handed, rows := bubble(t, p, 0)
-			got, want := counts(&handed.Runs[0]), counts(&over.Runs[0])
+			got, want := tally(&handed.Runs[0]), tally(&over.Runs[0])
 			for i := range max(len(got), len(want)) {
 				if i >= len(got) || i >= len(want) || got[i] != want[i] {
 					t.Fatalf("handed over:\n%s\nover connections:\n%s", strings.Join(got[i:min(i+5, len(got))], "\n"), strings.Join(want[i:min(i+5, len(want))], "\n"))
@@ -78,8 +78,8 @@ func TestMemoryDoesWhatConnectionsDo(t *testing.T) {
 	}
 }
 
-// counts lists what a run counted, one thing a line.
-func counts(r *record.Run) []string {
+// tally lists what a run counted, one thing a line.
+func tally(r *record.Run) []string {
 	unstarted := int64(-1)
 	if r.Operations.Unstarted != nil {
 		unstarted = *r.Operations.Unstarted
