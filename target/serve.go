@@ -209,6 +209,7 @@ const (
 // serve answers the requests of one connection, one at a time.
 func (s *Server) serve(c net.Conn) {
 	conn := wire.New(c)
+	conn.Stamp() // where it cannot, arrivals are stamped when they are read
 	x := &exchange{conn: conn}
 	defer s.t.gone(x)
 	in := input{conn: conn, buf: make([]byte, headFirstBytes)}
@@ -259,10 +260,11 @@ type input struct {
 	send       func() // sends answer
 }
 
-// next returns the next request's head and when its first bytes came.
+// next returns the next request's head and when its last bytes came. A request that was read
+// together with the one before came with that.
 func (in *input) next() (req request, stamp time.Time, err error) {
 	if in.start < in.end {
-		stamp = time.Now()
+		stamp = in.conn.Arrived()
 	}
 	for {
 		if i := bytes.Index(in.buf[in.start:in.end], headEnd); i >= 0 {
@@ -273,9 +275,7 @@ func (in *input) next() (req request, stamp time.Time, err error) {
 		if err := in.fill(); err != nil {
 			return req, stamp, err
 		}
-		if stamp.IsZero() {
-			stamp = time.Now()
-		}
+		stamp = in.conn.Arrived()
 	}
 }
 

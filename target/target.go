@@ -50,7 +50,7 @@ type Config struct {
 	// OnArrival and OnServed, where set, are told of every arrival and of every piece of work
 	// finished; wasted work is for a client that had gone. They run under the target's lock,
 	// one at a time, and must be quick; At may step back by what
-	// lies between a stamp and the lock.
+	// lies between a stamp, which is the kernel's where it has one, and the lock.
 	OnArrival func(Arrival)
 	OnServed  func(at time.Duration, wasted bool)
 	// Attempts, where set, tells ServeHTTP which attempt a request is; nil reads HeaderAttempt alone.
@@ -143,7 +143,8 @@ func (t *Target) Run(ctx context.Context) {
 	}
 	t.alarms.Run(ctx, func([]*wake.Event) {
 		t.mu.Lock()
-		t.settle(t.alarms.Now())
+		// Only to the moment of the alarm: arrivals before now may still wait to be read.
+		t.settle(t.finish.Due())
 		t.mu.Unlock()
 	})
 }

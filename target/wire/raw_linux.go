@@ -17,7 +17,8 @@ type raw struct {
 	out, in  call
 	sendOnce func(fd uintptr) bool
 	read     func(fd uintptr) bool
-	start    func() // called before the first read, in its place
+	start    func()   // called before the first read, in its place
+	message  *message // nil: reads bring no stamps
 }
 
 // A call is one system call's arguments and results.
@@ -53,7 +54,11 @@ func (r *raw) init(conn net.Conn) {
 			start()
 			return false
 		}
-		r.in.do(unix.SYS_RECVFROM, fd, 0)
+		if r.message != nil {
+			r.message.receive(&r.in, fd)
+		} else {
+			r.in.do(unix.SYS_RECVFROM, fd, 0)
+		}
 		return r.in.errno != unix.EAGAIN && r.in.errno != unix.EINTR
 	}
 }

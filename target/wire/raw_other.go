@@ -5,6 +5,7 @@ package wire
 import (
 	"errors"
 	"net"
+	"time"
 )
 
 // raw does nothing here: a Conn reads and writes in the ordinary way.
@@ -14,3 +15,5 @@ func (*raw) init(net.Conn)               {}
 func (*raw) ok() bool                    { return false }
 func (*raw) send([]byte) (int, error)    { return 0, nil }
 func (*raw) receive([]byte) (int, error) { return 0, errors.ErrUnsupported }
+func (*raw) stamp() bool                 { return false }
+func (*raw) arrived() time.Time          { return time.Now() }
