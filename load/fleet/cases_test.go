@@ -250,6 +250,22 @@ func TestLatencyCountsFromWhenItWasDue(t *testing.T) {
 	}
 }
 
+// D-14: where the generator itself is late, each attempt counts from when it was due all the same,
+// and the lateness stands beside it.
+func TestLatencyHoldsTheLateness(t *testing.T) {
+	got := storm(t, plan{clients: 100, send: 10 * time.Millisecond}, answer(ok))
+	var latest, longest time.Duration
+	for _, r := range got.rows {
+		latest, longest = max(latest, r.Sent-r.Due), max(longest, r.End-r.Due)
+	}
+	if latest < 100*time.Millisecond || *got.run.Lateness.Max != int64(latest) {
+		t.Errorf("lateness = %v, in the report %v; want the same, 100ms at least", latest, time.Duration(*got.run.Lateness.Max))
+	}
+	if longest < latest || *got.run.Latency.Max != int64(longest) {
+		t.Errorf("longest latency = %v, in the report %v; want the same, the lateness of %v included", longest, time.Duration(*got.run.Latency.Max), latest)
+	}
+}
+
 // D-14 (b): sleeps belong to the operation's latency and to no other.
 func TestTwoLatenciesOfTwoNames(t *testing.T) {
 	got := storm(t, plan{clients: 50, retries: 2, base: 500 * time.Millisecond}, func(_ int, r *http.Request, c *targettest.Conn) {

@@ -49,6 +49,7 @@ type plan struct {
 	perSecond  float64       // above 0: an open loop
 	duration   time.Duration // 0 is a minute
 	dial       time.Duration // what opening a connection takes
+	send       time.Duration // what writing a request takes
 }
 
 // A seen is what came of it.
@@ -156,7 +157,11 @@ func config(t *testing.T, p plan, network *targettest.Network, recorder *record.
 		Duration:   p.duration,
 		Dial: func(ctx context.Context, _ int) (net.Conn, error) {
 			time.Sleep(p.dial)
-			return network.DialContext(ctx, "mem", "t")
+			conn, err := network.DialContext(ctx, "mem", "t")
+			if err != nil || p.send == 0 {
+				return conn, err
+			}
+			return slowConn{conn, p.send}, nil
 		},
 		Request: fleet.Request{
 			Method: p.method, Host: "t", Target: "/", Agent: "test", ClientHeader: "Client", AttemptHeader: "Attempt", KeyPrefix: "k",
@@ -165,6 +170,17 @@ func config(t *testing.T, p plan, network *targettest.Network, recorder *record.
 		Recorder: recorder,
 		Trace:    trace,
 	}
+}
+
+// A slowConn takes its time to write.
+type slowConn struct {
+	net.Conn
+	send time.Duration
+}
+
+func (c slowConn) Write(b []byte) (int, error) {
+	time.Sleep(c.send)
+	return c.Conn.Write(b)
 }
 
 // outcomes lists the outcomes of the trace in order, with the moments they were known.
