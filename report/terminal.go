@@ -23,6 +23,7 @@ func Terminal(w io.Writer, r *record.Result, o Options) error {
 	writeVerdicts(p, r, plan)
 	writeGates(p, r)
 	writeComparison(p, r, plan)
+	writeProbe(p, r)
 	for i := range r.Runs {
 		writeRun(p, &r.Runs[i], plan)
 	}

@@ -35,7 +35,7 @@ func results() map[string]*record.Result {
 		"four": resultOf(guidePlan, guideStorm("none"), guideStorm("equal"), guideStorm("full"), guideStorm("decorrelated")),
 		"open": openLoop(), "empty": emptyResult(), "arrival": oneArrival(), "interrupted": interrupted,
 		"invalid": invalidResult(), "long": longResult(), "nothing": resultOf("null"), "url": urlResult(), "zero": zeroCapacity(), "idle": idleTarget(),
-		"hostile": hostileResult(), "log": logResult(),
+		"hostile": hostileResult(), "log": logResult(), "probed": probedResult(),
 	}
 }
 
@@ -137,6 +137,10 @@ func hostileResult() *record.Result {
 	r := resultOf(string(plan), run, second)
 	r.Tool.Version, r.PlanHash, r.InvalidReasons, r.Valid = hostileText, hostileText, []string{hostileText}, false
 	r.Gates = []record.Gate{{Gate: hostileText, Reason: hostileText}}
+	r.Probe = &record.Probe{
+		Limit: hostileText, CapacityPerSecond: ptr(math.NaN()), ByStatus: map[string]int64{hostileText: 3}, Errors: map[string]int64{hostileText: -1},
+		Steps: []record.ProbeStep{{Mode: hostileText, Good: ptr(math.Inf(1))}},
+	}
 	return r
 }
 
@@ -155,7 +159,7 @@ func TestTerminalGoldens(t *testing.T) {
 		{"invalid", report.Options{Width: 80}}, {"invalid", report.Options{Width: 80, Color: true}}, {"invalid", report.Options{Width: 20, ASCII: true}},
 		{"log", report.Options{Width: 80}}, {"log", report.Options{Width: 40, ASCII: true}},
 		{"long", report.Options{Width: 80}}, {"nothing", report.Options{Width: 80}}, {"url", report.Options{Width: 80}},
-		{"zero", report.Options{Width: 80}}, {"idle", report.Options{Width: 80}}, {"hostile", report.Options{Width: 80, ASCII: true}},
+		{"probed", report.Options{Width: 80}}, {"zero", report.Options{Width: 80}}, {"idle", report.Options{Width: 80}}, {"hostile", report.Options{Width: 80, ASCII: true}},
 	} {
 		name := fmt.Sprintf("%s-%d", tt.name, tt.o.Width)
 		if tt.o.ASCII {

@@ -20,6 +20,7 @@ type limits struct {
 const (
 	rejectedShare = 0.05 // more bad answers than this, and the target is rejecting
 	growthLeast   = 1.10 // a step that grows less has not grown
+	flatLeast     = 0.80 // and one that keeps less has fallen
 	offeredShare  = 0.80 // a rate was put on the target if at least this part of it was sent
 	holdOver      = 1.5  // the last step offers this much of what was good
 	ownMost       = 0.40 // part of the machine's processor time: more, and a plateau is the machine's
@@ -38,7 +39,7 @@ type verdict struct {
 // next says what to try after the steps that were done, or how the search ended. spent and used are the
 // time and the requests of all of them.
 //
-// A closed loop doubles its workers until twice in a row the good answers have not grown. Where a step is
+// A closed loop doubles its workers until the good answers grow no more. Where a step is
 // rejected, pushing on means nothing, because rejected workers only come back sooner: the search goes over
 // to a rate, doubles it from a low one until the rest is rejected, and holds 1.5 times what was good then
 // until the bursts that a limit allows are used up.
@@ -80,14 +81,24 @@ func afterClosed(done []step, spent time.Duration, used int, l limits) (shape, *
 	return fit(s, spent, used, l)
 }
 
-// plateau returns the mean of the steps near the best, where the last two did not grow.
+// plateau returns the mean of the steps near the best. It takes two flat steps in a row, or four that did
+// not grow where they are not flat: under more connections some services lose, and a busy machine makes
+// any step worse than it would be.
 func plateau(done []step) (float64, bool) {
-	n := len(done)
-	if n < 3 {
-		return 0, false
+	flat := func(last int, least float64) bool {
+		n := len(done) - last
+		if n < 1 {
+			return false
+		}
+		before := best(done[:n])
+		for _, s := range done[n:] {
+			if s.good < least*before || s.good >= growthLeast*before {
+				return false
+			}
+		}
+		return before > 0
 	}
-	before := best(done[:n-2])
-	if before <= 0 || best(done[n-2:]) >= growthLeast*before {
+	if !flat(2, flatLeast) && !flat(4, 0) {
 		return 0, false
 	}
 	most := best(done)

@@ -3,6 +3,7 @@ package probe
 import (
 	"math"
 	"net/http"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -59,6 +60,22 @@ func limited(perSecond, burst float64, each time.Duration) service {
 // constant answers everything alike.
 func constant(each time.Duration, status int) service {
 	return func(now time.Duration) (time.Duration, int) { return now + each, status }
+}
+
+// losing answers ever more slowly the more are inside: each takes so long for each of them, and again for
+// each beyond most.
+func losing(each time.Duration, most int) service {
+	var leaving []time.Duration
+	return func(now time.Duration) (time.Duration, int) {
+		leaving = slices.DeleteFunc(leaving, func(at time.Duration) bool { return at <= now })
+		inside := len(leaving) + 1
+		took := each * time.Duration(max(inside, most))
+		if inside > most {
+			took = each * time.Duration(2*inside-most)
+		}
+		leaving = append(leaving, now+took)
+		return now + took, http.StatusOK
+	}
 }
 
 // play is driver.drive against a service, beginning at start.
@@ -143,6 +160,7 @@ func TestSearch(t *testing.T) {
 		{"200 a second, bursts of 200", limited(200, 200, time.Millisecond), record.ProbeRejections, 200, 0.05},
 		{"200 a second, no bursts", limited(200, 1, time.Millisecond), record.ProbeRejections, 200, 0.20},
 		{"200 a second behind 50 ms", limited(200, 20, 50*time.Millisecond), record.ProbeRejections, 200, 0.10},
+		{"1,000 a second with four, and less with more", losing(time.Millisecond, 4), record.ProbePlateau, 1000, 0.10},
 		{"a limit beyond the connections", constant(100*time.Millisecond, http.StatusOK), record.ProbeConcurrency, none, 0},
 		{"nothing is good", constant(time.Millisecond, http.StatusNotFound), record.ProbeFailing, none, 0},
 		{"nothing is answered", constant(5*time.Second, 0), record.ProbeFailing, none, 0},
