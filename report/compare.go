@@ -142,7 +142,7 @@ func comparisonRows(r *record.Result) [][]string {
 
 func writeComparisonRows(p *page, r *record.Result, rows [][]string) {
 	widths := spread(tableWidths(rows), tableCells(rows), p.width)
-	for i, line := range layTable(rows, widths, 1) {
+	for i, line := range layTable(rows, widths) {
 		if i == 0 {
 			line = styled(markBold, line)
 		}
@@ -172,7 +172,7 @@ func writeComparisonBlocks(p *page, r *record.Result) {
 			return
 		}
 		rows := transpose(columns)
-		for i, line := range layTable(rows, tableWidths(rows), 1) {
+		for i, line := range layTable(rows, tableWidths(rows)) {
 			if i == len(rows)-1 && strings.TrimSpace(strings.TrimPrefix(line, "flags")) == "" {
 				continue
 			}

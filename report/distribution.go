@@ -86,7 +86,7 @@ func writeDistributions(p *page, run *record.Run) {
 			p.para(row[0]+":", 2, "p99 "+row[1]+", max "+row[2])
 		}
 	} else {
-		for _, line := range layTable(rows, spread(tableWidths(rows), tableCells(rows), p.width), 1) {
+		for _, line := range layTable(rows, spread(tableWidths(rows), tableCells(rows), p.width)) {
 			p.line(line)
 		}
 	}

@@ -24,7 +24,7 @@ func Probe(w io.Writer, probe *record.Probe, o Options) error {
 	}
 	if len(rows) > 1 && tableCells(rows) <= p.width {
 		p.blank()
-		for _, line := range layTable(rows, spread(tableWidths(rows), tableCells(rows), min(p.width, proseMost)), 1) {
+		for _, line := range layTable(rows, spread(tableWidths(rows), tableCells(rows), min(p.width, proseMost))) {
 			p.line(line)
 		}
 		p.blank()

@@ -25,9 +25,8 @@ func tableCells(rows [][]string) int {
 	return sum
 }
 
-// layTable lays the cells out: the first `left` columns and a last one of words at their left edge,
-// numbers at their right.
-func layTable(rows [][]string, widths []int, left int) []string {
+// layTable lays the cells out: the first column at its left edge, numbers at their right.
+func layTable(rows [][]string, widths []int) []string {
 	lines := make([]string, 0, len(rows))
 	for _, row := range rows {
 		var b strings.Builder
@@ -35,7 +34,7 @@ func layTable(rows [][]string, widths []int, left int) []string {
 			if i > 0 {
 				b.WriteString(strings.Repeat(" ", tableGap))
 			}
-			if i < left {
+			if i == 0 {
 				b.WriteString(padRight(text, widths[i]))
 			} else {
 				b.WriteString(padLeft(text, widths[i]))

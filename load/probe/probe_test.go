@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"runtime/pprof"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -59,15 +60,13 @@ func within(t *testing.T, what string, got *float64, want, share float64) {
 
 // Four workers of 20 ms behind an unlimited queue serve 200 a second, and refuse nothing.
 func TestQueueingService(t *testing.T) {
-	slots := make(chan struct{}, 4)
-	var busy, served atomic.Int64
+	var mu sync.Mutex
+	queue, began := queueing(4, 20*time.Millisecond, 0), time.Now()
 	s := serve(t, func(http.ResponseWriter, *http.Request) {
-		slots <- struct{}{}
-		began := time.Now()
-		time.Sleep(20 * time.Millisecond)
-		busy.Add(int64(time.Since(began)))
-		served.Add(1)
-		<-slots
+		mu.Lock()
+		done, _ := queue(time.Since(began))
+		mu.Unlock()
+		time.Sleep(done - time.Since(began))
 	})
 	c := to(s)
 	c.step = 300 * time.Millisecond
@@ -75,9 +74,8 @@ func TestQueueingService(t *testing.T) {
 	if p.Limit != record.ProbePlateau {
 		t.Errorf("limit = %q, want %q", p.Limit, record.ProbePlateau)
 	}
-	// A busy machine makes the sleeps longer, and so the capacity less than 200.
-	within(t, "capacity", p.CapacityPerSecond, 4*float64(served.Load())/time.Duration(busy.Load()).Seconds(), 0.15)
-	if p.Latency.Min == nil || *p.Latency.Min < 20e6 || *p.Latency.P50 > 30e6 {
+	within(t, "capacity", p.CapacityPerSecond, 200, 0.15)
+	if p.Latency.Min == nil || *p.Latency.Min < 19e6 {
 		t.Errorf("healthy latency = %v, want some 20 ms", show(p.Latency))
 	}
 }
