@@ -229,6 +229,22 @@ func TestStop(t *testing.T) {
 	}
 }
 
+// A worker may be stopped before it has begun.
+func TestStopBeforeTheBeginning(t *testing.T) {
+	d := driver{request: httptest.NewRequest(http.MethodGet, "http://h/", nil), timeout: time.Second}
+	w := d.worker(t.Context(), once(1), 0, time.Now(), new(atomic.Bool))
+	stopped := make(chan struct{})
+	go func() {
+		w.work.Stop()
+		close(stopped)
+	}()
+	select {
+	case <-stopped:
+	case <-time.After(time.Second):
+		t.Error("Stop blocks")
+	}
+}
+
 func TestHang(t *testing.T) {
 	release := make(chan struct{})
 	server := serve(t, func(http.ResponseWriter, *http.Request) { <-release })
