@@ -186,22 +186,20 @@ func TestRace(t *testing.T) {
 	}
 }
 
-// Of ten workers at 200 a second in all, each sends every 50 ms, and they do so in turns: 5 ms apart, while
-// in clumps there would be 10 in the same millisecond. A busy machine delays some.
+// Of ten workers at 200 a second in all, each sends every 50 ms, and begins 5 ms after the one before. When
+// they then send is up to the machine, so that is only counted.
 func TestPace(t *testing.T) {
-	b := drive(t, to(serve(t, ok)), shape{mode: paced, workers: 10, perSecond: 200, requests: 1000, length: 600 * time.Millisecond})
-	if got := float64(len(b.sends)) / 0.55; math.Abs(got/200-1) > 0.25 {
-		t.Errorf("offered %.0f a second, want 200", got)
-	}
-	slices.Sort(b.sends)
-	clumped := 0
-	for i := 1; i < len(b.sends); i++ {
-		if b.sends[i]-b.sends[i-1] < time.Millisecond {
-			clumped++
+	s := shape{mode: paced, workers: 10, perSecond: 200, requests: 1000, length: 600 * time.Millisecond}
+	d := driver{request: httptest.NewRequest(http.MethodGet, "http://h/", nil), timeout: time.Second}
+	for i := range s.workers {
+		w := d.worker(t.Context(), s, i, time.Now(), new(atomic.Bool))
+		if want := time.Duration(i) * 5 * time.Millisecond; (w.wait-want).Abs() > time.Microsecond || math.Abs(w.work.QPS-20) > 1e-9 {
+			t.Errorf("worker %d: waits %v and sends %v a second, want %v and 20", i, w.wait, w.work.QPS, want)
 		}
 	}
-	if clumped*2 > len(b.sends) {
-		t.Errorf("%d of %d requests within 1 ms of the one before: clumps", clumped, len(b.sends))
+	b := drive(t, to(serve(t, ok)), s)
+	if got := float64(len(b.sends)) / 0.55; got > 240 || got < 100 {
+		t.Errorf("offered %.0f a second, want 200, or fewer on a busy machine", got)
 	}
 }
 
