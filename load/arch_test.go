@@ -36,7 +36,7 @@ var imports = map[string][]string{
 	"load/plan":         {"load/backoff", "load/retry", "target/station"},
 	"load/fleet":        {"load/plan", "load/retry", "load/pace", "load/seed", "load/record", "target", "target/station", "target/wake", "target/wire"},
 	"load": {
-		"load/backoff", "load/fleet", "load/pace", "load/plan", "load/record", "load/remote", "load/retry", "load/seed",
+		"load/backoff", "load/fleet", "load/pace", "load/plan", "load/probe", "load/record", "load/remote", "load/retry", "load/seed",
 		"target", "target/station", "target/wake",
 	},
 	"report":       {"load/record", "report/check"},

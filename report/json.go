@@ -44,6 +44,11 @@ func tidy(v reflect.Value) reflect.Value {
 		if !v.IsNil() && v.Elem().Kind() == reflect.Float64 && !isFinite(v.Elem().Float()) {
 			return reflect.Zero(v.Type())
 		}
+		if !v.IsNil() && v.Elem().Kind() == reflect.Struct {
+			dup := reflect.New(v.Type().Elem())
+			dup.Elem().Set(tidy(v.Elem()))
+			return dup
+		}
 	case reflect.Struct:
 		if v.Type() == reflect.TypeFor[time.Time]() {
 			return v

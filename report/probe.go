@@ -1,8 +1,12 @@
 package report
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/json"
+	"fmt"
 	"io"
+	"reflect"
 	"strconv"
 	"strings"
 
@@ -31,6 +35,20 @@ func Probe(w io.Writer, probe *record.Probe, o Options) error {
 		p.para("", 0, "closed: each connection sends as soon as it is answered. paced: evenly, at a rate. hold: beyond the limit, of which the later half counts. p50 and p99 are of good answers, statuses 200 to 399.")
 	}
 	return p.flush()
+}
+
+// ProbeJSON writes a healthy baseline as one JSON document and a line feed, in the form that it has in a
+// result. The error is the writer's.
+func ProbeJSON(w io.Writer, probe *record.Probe) error {
+	compact, err := json.Marshal(tidy(reflect.ValueOf(*probe)).Interface())
+	if err != nil {
+		return fmt.Errorf("report: encode probe: %w", err)
+	}
+	var out bytes.Buffer
+	layJSON(&out, compact, 0, false)
+	out.WriteByte('\n')
+	_, err = w.Write(out.Bytes())
+	return err
 }
 
 // writeProbe shows the baseline that was taken before the storm, where there is one.

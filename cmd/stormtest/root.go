@@ -70,7 +70,7 @@ func newRoot(w world) *cobra.Command {
 	cmd.SetUsageFunc(writeUsage)
 	cmd.SetHelpFunc(writeHelp)
 	cmd.SuggestionsMinimumDistance = 2
-	cmd.AddCommand(newPlan(w), newReport(w), newServe(w), newStrategies(w))
+	cmd.AddCommand(newPlan(w), newProbe(w), newReport(w), newServe(w), newStrategies(w))
 	return cmd
 }
 
