@@ -40,7 +40,7 @@ func writeWorkOutside(p *page, run *record.Run) {
 	p.fact("Answers", text, wasted(run))
 	failure := none
 	if o.Failure != nil {
-		failure = "at " + moment(*o.Failure)
+		failure = "after " + length(float64(*o.Failure))
 	}
 	p.fact("First failure", failure)
 }
