@@ -95,6 +95,7 @@ var fieldCases = []fieldCase{
 	{name: "seed", deflt: "random",
 		good: [][]string{{"random"}, {"", "random"}, {"0"}, {"1"}, {"18446744073709551615"}, {"0xFFFFFFFFFFFFFFFF", "18446744073709551615"}, {"0xff", "255"}},
 		bad:  []string{"18446744073709551616", "0x", "0X1", "0x10000000000000000", "1.5", "Random", "x", "0xg", "0x_1"}},
+	{name: "transport", deflt: "tcp", good: [][]string{{"memory"}, {"tcp"}}, bad: []string{"", "udp", "TCP"}},
 
 	{name: "timeout", deflt: "5s", good: [][]string{{"1ns"}, {"24h"}}, bad: append([]string{"0s", "unlimited"}, badDurations...)},
 	{name: "max-retries", deflt: "unlimited", good: [][]string{{"unlimited"}, {"0"}, {"1"}, {"1000000"}}, bad: []string{"", "1000001", "none", "infinite", "3.0"}},
@@ -121,8 +122,6 @@ var fieldCases = []fieldCase{
 	{name: "outage", deflt: "none",
 		good: [][]string{{"none"}, {"2s..4s", "2s..4s=status"}, {"0s..30s=hang"}, {"1s..2s=slow:3"}, {"1s..100s=capacity:12.5%", "1s..1m40s=capacity:12.5%"}, {"1s..2s=reset"}, {"1s..2s=refuse"}},
 		bad:  []string{"", "2s", "2..4", "4s..2s", "2s..2s", "-1s..2s", "2s..4s=", "2s..4s=down", "2s..4s=slow", "2s..4s=slow:0.5", "2s..4s=capacity:101%", "2s..4s=slow:NaN", "2s...4s", "2s-4s"}},
-
-	{name: "transport", deflt: "tcp", good: [][]string{{"memory"}, {"tcp"}}, bad: []string{"", "udp", "TCP"}},
 
 	{name: "url", deflt: "none", good: [][]string{{"http://127.0.0.1:8080/a?b={client}"}, {"none"}}, bad: badLines},
 	{name: "unix-socket", deflt: "none", good: [][]string{{"./s.sock"}, {"/run/with blank"}}, bad: badLines},

@@ -241,6 +241,8 @@ var table = []Field{
 		value: duration{at: func(p *Plan) *time.Duration { return &p.Duration }, lo: time.Millisecond, hi: day}},
 	{Name: "seed", Group: Fleet, Usage: "Seed of all chance in the run; random takes one from the operating system and prints it",
 		value: seed{at: func(p *Plan) *Seed { return &p.Seed }}},
+	{Name: "transport", Group: Fleet, Usage: "How attempts reach the built-in target: over real sockets or, for more clients than a process has sockets, handed over in memory, in real time",
+		value: choice{at: func(p *Plan) *string { return &p.Transport }, words: []string{TransportTCP, TransportMemory}}},
 
 	{Name: "timeout", Group: Policy, Usage: "Longest time of one attempt",
 		value: duration{at: func(p *Plan) *time.Duration { return &p.Timeout }, lo: 1, hi: day}},
@@ -283,8 +285,6 @@ var table = []Field{
 	{Name: "outage", Group: Target, Usage: "Window in which the target fails; MODE is status, hang, reset, refuse, slow:N or capacity:P%",
 		list: listOf[station.Outage]{at: func(p *Plan) *[]station.Outage { return &p.Outages }, shape: outageShape,
 			parse: parseOutage, format: station.Outage.String}},
-	{Name: "transport", Group: Target, Usage: "How attempts reach the built-in target: over real sockets or, for more clients than a process has sockets, handed over in memory, in real time",
-		value: choice{at: func(p *Plan) *string { return &p.Transport }, words: []string{TransportTCP, TransportMemory}}},
 
 	{Name: "url", Group: Elsewhere, Usage: "Service to storm, also as an argument: http or https; {client}, {operation} and {attempt} stand for their numbers in its path, in headers and in the body",
 		value: word{at: func(p *Plan) *string { return &p.URL }, shape: "URL", none: true}},

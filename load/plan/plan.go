@@ -89,6 +89,7 @@ type Plan struct {
 	Ramp          time.Duration
 	Duration      time.Duration
 	Seed          Seed
+	Transport     string // tcp or memory: how attempts get to the built-in target
 
 	// The policy.
 
@@ -113,7 +114,6 @@ type Plan struct {
 	SendRetryAfter    time.Duration    // 0 is none; AutoRetryAfter; else whole seconds
 	Abandoned         string           // process or cancel
 	Outages           []station.Outage // outage
-	Transport         string           // tcp or memory: how attempts get to the built-in target
 
 	// A target elsewhere, in place of the built-in one.
 
@@ -160,6 +160,7 @@ func Default() Plan {
 		SpreadShare:    0.2,
 		Arrivals:       ArrivalsEven,
 		Duration:       30 * time.Second,
+		Transport:      TransportTCP,
 
 		Timeout:          5 * time.Second,
 		MaxRetries:       Unlimited,
@@ -177,7 +178,6 @@ func Default() Plan {
 		Service:           ServiceFixed,
 		Status:            503,
 		Abandoned:         AbandonedProcess,
-		Transport:         TransportTCP,
 
 		HTTP:      HTTPAuto,
 		KeepAlive: true,

@@ -201,8 +201,8 @@ func TestValidateEverything(t *testing.T) {
 		fields = append(fields, fault.Field)
 	}
 	want := []string{
-		"clients", "strategy", "base", "cap", "multiplier", "cap-jitter", "noise", "spread", "arrivals", "duration",
-		"timeout", "retry-after", "method", "workers", "model", "burst", "service", "status", "abandoned", "transport", "http", "probe", "bucket",
+		"clients", "strategy", "base", "cap", "multiplier", "cap-jitter", "noise", "spread", "arrivals", "duration", "transport",
+		"timeout", "retry-after", "method", "workers", "model", "burst", "service", "status", "abandoned", "http", "probe", "bucket",
 	}
 	if !reflect.DeepEqual(fields, want) {
 		t.Errorf("faults in %v\nwant      %v", fields, want)
