@@ -26,17 +26,18 @@ var imports = map[string][]string{
 	"load/record":       {},
 	"load/probe":        {"load/record"},
 	"load/pace":         {},
-	"load/retry":        {"load/backoff"},
+	"load/retry":        {"load/backoff", "load/retry/budget"},
+	"load/retry/budget": {},
 	"target/station":    {},
 	"target/wake":       {},
 	"target/wire":       {},
 	"target/targettest": {},
 	"target":            {"target/station", "target/wake", "target/wire"},
 	"load/remote":       {},
-	"load/plan":         {"load/backoff", "load/retry", "target/station"},
-	"load/fleet":        {"load/plan", "load/retry", "load/pace", "load/seed", "load/record", "target", "target/station", "target/wake", "target/wire"},
+	"load/plan":         {"load/backoff", "load/retry", "load/retry/budget", "target/station"},
+	"load/fleet":        {"load/plan", "load/retry", "load/retry/budget", "load/pace", "load/seed", "load/record", "target", "target/station", "target/wake", "target/wire"},
 	"load": {
-		"load/backoff", "load/fleet", "load/pace", "load/plan", "load/probe", "load/record", "load/remote", "load/retry", "load/seed",
+		"load/backoff", "load/fleet", "load/pace", "load/plan", "load/probe", "load/record", "load/remote", "load/retry", "load/retry/budget", "load/seed",
 		"target", "target/station", "target/wake",
 	},
 	"report":       {"load/record", "report/check"},
@@ -49,7 +50,7 @@ var imports = map[string][]string{
 // pure packages know no clock, goroutine, file, network or global random source. Their tests
 // may.
 var pure = []string{
-	"load/backoff", "load/retry", "load/pace", "load/seed", "load/record", "target/station",
+	"load/backoff", "load/retry", "load/retry/budget", "load/pace", "load/seed", "load/record", "target/station",
 }
 
 // impure lists what a pure package must not name. net/http is allowed for ParseTime and status

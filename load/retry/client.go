@@ -6,6 +6,7 @@
 //	c.Init(&policy, backoffStream, hintStream)
 //	c.Begin(now)
 //	for {
+//		c.Leave(now) // for a budget, if there is one
 //		outcome, now = send(c.AttemptTimeout(now))
 //		d := c.Decide(now, outcome)
 //		if !d.Retry {
@@ -24,22 +25,25 @@ import (
 	"time"
 
 	"stormtest/load/backoff"
+	"stormtest/load/retry/budget"
 )
 
-// A Client keeps one operation after another within a Policy. It takes 64 bytes and may be
+// A Client keeps one operation after another within a Policy. It takes 80 bytes and may be
 // an element of a slice; it may be copied between operations, but then the copies share
-// their streams. The zero Client is ready for Init only.
+// their streams and their budget. The zero Client is ready for Init only.
 //
 // Not safe for concurrent use.
 type Client struct {
 	policy  *Policy
 	backoff *rand.Rand
 	hint    *rand.Rand
+	account *budget.Account // nil: every retry is allowed
 
 	begun   time.Duration // when the first attempt of this operation was due
 	prev    time.Duration // the strategy's previous draw of this operation
 	carry   float64       // the strategy's own, see backoff.Attempt
 	attempt int           // number of the attempt under way, 0 first; so also the next retry's index k
+	ticket  budget.Ticket // of this operation, for account
 	status  int32         // of the last outcome
 	kind    Kind          // of the last outcome
 	open    bool          // between Begin and the decision that ends the operation
@@ -53,10 +57,33 @@ func (c *Client) Init(p *Policy, backoffRand, hintRand *rand.Rand) {
 	*c = Client{policy: p, backoff: backoffRand, hint: hintRand}
 }
 
+// Under makes c ask an account before each retry, from the next Begin on; nil is none. The
+// account may be shared with other clients.
+func (c *Client) Under(a *budget.Account) { c.account = a }
+
 // Begin starts an operation whose first attempt is due now. One that was under way is
-// forgotten.
+// cancelled.
 func (c *Client) Begin(now time.Duration) {
-	*c = Client{policy: c.policy, backoff: c.backoff, hint: c.hint, begun: now, open: true}
+	c.Cancel(now)
+	*c = Client{policy: c.policy, backoff: c.backoff, hint: c.hint, account: c.account, begun: now, open: true}
+}
+
+// Leave says that the attempt under way leaves now. Under an account it must be called once
+// for every attempt before its outcome is decided: it is what pays for retries. Without one it
+// does nothing.
+func (c *Client) Leave(now time.Duration) {
+	if c.account != nil {
+		c.account.Leave(now, &c.ticket)
+	}
+}
+
+// Cancel breaks off the operation under way, if there is one, because its run ends. A retry
+// that has not left gives back what it took from the budget.
+func (c *Client) Cancel(now time.Duration) {
+	if c.open && c.account != nil {
+		c.account.Cancel(now, &c.ticket)
+	}
+	c.open = false
 }
 
 // Attempt returns the number of the attempt under way, or of the last one: 0 is the first
@@ -94,7 +121,9 @@ func (c *Client) AttemptTimeout(now time.Duration) time.Duration {
 // Decide says what follows the outcome o of the attempt under way, which was known at now.
 // Where it says Retry the retry is counted: the next attempt is under way, due at
 // now+Delay. Everything is decided before the sleep: nobody sleeps towards a retry that is
-// already forbidden. Equal arguments and streams give equal decisions.
+// already forbidden, and the budget is asked last, so that it pays for no retry that another
+// limit forbids. Equal arguments and streams, and an account in an equal state, give equal
+// decisions.
 //
 // A hint changes the delay, and thereby what MaxElapsed allows, but no draw: the strategy
 // sees its own previous draw and never the server's floor.
@@ -107,19 +136,23 @@ func (c *Client) Decide(now time.Duration, o Outcome) Decision {
 
 	switch p.RetryOn.Classify(o) {
 	case Success:
-		return c.end(Succeeded)
+		return c.end(now, Succeeded)
 	case Final:
-		return c.end(NotRetryable)
+		return c.end(now, NotRetryable)
 	}
 	if !p.repeatable(o) {
-		return c.end(NotIdempotent)
+		return c.end(now, NotIdempotent)
 	}
 	if p.MaxRetries != Unlimited && c.attempt >= p.MaxRetries {
-		return c.end(MaxRetries)
+		return c.end(now, MaxRetries)
 	}
 	d := c.delay(p.floor(o))
 	if p.MaxElapsed != 0 && d.Delay >= c.TimeLeft(now) {
-		return c.end(MaxElapsed)
+		return c.end(now, MaxElapsed)
+	}
+	if c.account != nil && !c.account.Ask(now, &c.ticket) {
+		c.open = false // and the account knows
+		return Decision{Reason: RefusedByBudget}
 	}
 	c.attempt++
 	c.prev = d.Draw
@@ -158,7 +191,10 @@ func (c *Client) delay(floor time.Duration) Decision {
 }
 
 // end closes the operation.
-func (c *Client) end(r Reason) Decision {
+func (c *Client) end(now time.Duration, r Reason) Decision {
 	c.open = false
+	if c.account != nil {
+		c.account.End(now, &c.ticket)
+	}
 	return Decision{Reason: r}
 }

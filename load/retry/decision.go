@@ -10,22 +10,24 @@ type Reason uint8
 
 // The reasons, in the order in which Decide looks for them.
 const (
-	Retrying      Reason = iota // the operation goes on
-	Succeeded                   // it has what it wanted
-	NotRetryable                // the outcome is not in RetryOn
-	NotIdempotent               // the outcome is, but a repeat might do the work twice
-	MaxRetries                  // all retries are used up
-	MaxElapsed                  // the next attempt would start at MaxElapsed or later
-	ReasonCount                 // of reasons: the length of a table indexed by Reason
+	Retrying        Reason = iota // the operation goes on
+	Succeeded                     // it has what it wanted
+	NotRetryable                  // the outcome is not in RetryOn
+	NotIdempotent                 // the outcome is, but a repeat might do the work twice
+	MaxRetries                    // all retries are used up
+	MaxElapsed                    // the next attempt would start at MaxElapsed or later
+	RefusedByBudget               // the client's account allows no retry now
+	ReasonCount                   // of reasons: the length of a table indexed by Reason
 )
 
 var reasonKeys = [ReasonCount]string{
-	Retrying:      "retrying",
-	Succeeded:     "succeeded",
-	NotRetryable:  "not_retryable",
-	NotIdempotent: "not_idempotent",
-	MaxRetries:    "max_retries",
-	MaxElapsed:    "max_elapsed",
+	Retrying:        "retrying",
+	Succeeded:       "succeeded",
+	NotRetryable:    "not_retryable",
+	NotIdempotent:   "not_idempotent",
+	MaxRetries:      "max_retries",
+	MaxElapsed:      "max_elapsed",
+	RefusedByBudget: "refused_by_budget",
 }
 
 // String returns the reason's key in gave_up of a result, such as "max_elapsed". Retrying

@@ -1,0 +1,180 @@
+package budget
+
+import (
+	"fmt"
+	"sync"
+	"time"
+)
+
+// A Ledger is what an account has counted:
+// Taken = Returned + Spent, but for the retries that are asleep.
+type Ledger struct {
+	Deposits int64 // first attempts
+	Taken    int64 // retries allowed
+	Returned int64 // of these, cancelled in their sleep
+	Spent    int64 // of these, sent
+	Refused  int64 // retries not allowed
+
+	// Lowest and Highest are the extremes of the balance, in retries, where it was looked at:
+	// at the start, after everything that happened, and at the end.
+	Lowest, Highest int64
+	// Balance is how many retries the budget would allow at the end of each interval of a
+	// series, and after the last of them. nil where the account keeps none.
+	Balance []int64
+	// Last is the balance at the end.
+	Last int64
+}
+
+// An Account is one budget. Safe for concurrent use; no method allocates. Where callers on
+// several goroutines bring moments out of order, a moment before the latest counts as the
+// latest.
+//
+// A ticket must be handed to one account only, by one goroutine at a time.
+type Account struct {
+	width time.Duration // of the intervals of the series; 0 is none
+
+	mu     sync.Mutex
+	rule   rule
+	now    time.Duration
+	ledger Ledger
+}
+
+// NewAccount returns an account that keeps a series of balances, one at the end of each of
+// intervals intervals of the given width, or none where intervals is 0. c must be without
+// faults and of another kind than None.
+func NewAccount(c Config, width time.Duration, intervals int) *Account {
+	a := new(Account)
+	a.init(c, width, intervals)
+	return a
+}
+
+func (a *Account) init(c Config, width time.Duration, intervals int) {
+	if faults := c.Validate(); len(faults) > 0 || c.Kind == None {
+		panic(fmt.Sprintf("budget: BUG: no account for %+v: %v", c, faults))
+	}
+	a.rule = Table[c.Kind].new(c)
+	if intervals > 0 {
+		a.width = width
+		a.ledger.Balance = make([]int64, 0, intervals)
+	}
+	a.ledger.Lowest = a.rule.balance(0)
+	a.ledger.Highest = a.ledger.Lowest
+}
+
+// Leave tells that the operation's first attempt, or the retry that was allowed, leaves now.
+func (a *Account) Leave(now time.Duration, t *Ticket) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	now = a.moment(now)
+	switch t.state {
+	case idle:
+		t.state = first
+		a.ledger.Deposits++
+		a.rule.note(now, opened, t)
+	case asleep:
+		t.state = retrying
+		a.ledger.Spent++
+	default:
+		panic("budget: BUG: an attempt leaves before the one before it has its outcome")
+	}
+	a.watch()
+}
+
+// Ask reports whether the attempt that failed now may be followed by a retry. Where it may
+// not the operation has ended.
+func (a *Account) Ask(now time.Duration, t *Ticket) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	now = a.moment(now)
+	a.over(now, t)
+	allowed := a.rule.take(now, t)
+	if allowed {
+		t.state = asleep
+		a.ledger.Taken++
+	} else {
+		a.ledger.Refused++
+		a.close(now, t)
+	}
+	a.watch()
+	return allowed
+}
+
+// End tells that the operation ended with the outcome of the attempt under way.
+func (a *Account) End(now time.Duration, t *Ticket) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	now = a.moment(now)
+	a.over(now, t)
+	a.close(now, t)
+	a.watch()
+}
+
+// Cancel tells that the operation is broken off, whatever it is doing: a retry that has not
+// left gives back what it took. It does nothing where no attempt has left.
+func (a *Account) Cancel(now time.Duration, t *Ticket) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	now = a.moment(now)
+	switch t.state {
+	case idle:
+		return
+	case asleep:
+		a.ledger.Returned++
+		a.rule.note(now, returned, t)
+	case retrying:
+		a.rule.note(now, finished, t)
+	case first:
+	}
+	a.close(now, t)
+	a.watch()
+}
+
+// over ends the attempt under way. The caller holds mu, as for all that follow.
+func (a *Account) over(now time.Duration, t *Ticket) {
+	switch t.state {
+	case first:
+	case retrying:
+		a.rule.note(now, finished, t)
+	default:
+		panic("budget: BUG: an outcome without an attempt under way")
+	}
+}
+
+func (a *Account) close(now time.Duration, t *Ticket) {
+	a.rule.note(now, closed, t)
+	*t = Ticket{}
+}
+
+// moment returns now, or the latest moment where that is later, and brings the series up to
+// it.
+func (a *Account) moment(now time.Duration) time.Duration {
+	a.now = max(a.now, now)
+	l := &a.ledger
+	for len(l.Balance) < cap(l.Balance) {
+		end := time.Duration(len(l.Balance)+1) * a.width
+		if end > a.now {
+			break
+		}
+		l.Balance = append(l.Balance, a.rule.balance(end-1)) // what happens at end is the next one's
+	}
+	return a.now
+}
+
+// watch keeps the extremes of the balance.
+func (a *Account) watch() {
+	balance := a.rule.balance(a.now)
+	a.ledger.Lowest = min(a.ledger.Lowest, balance)
+	a.ledger.Highest = max(a.ledger.Highest, balance)
+}
+
+// Ledger returns what the account has counted, its series brought up to now. The caller must
+// not change it.
+func (a *Account) Ledger(now time.Duration) Ledger {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.moment(now)
+	a.watch()
+	l := a.ledger
+	l.Last = a.rule.balance(a.now)
+	return l
+}

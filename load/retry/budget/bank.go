@@ -1,0 +1,69 @@
+package budget
+
+import "time"
+
+// seriesMost bounds the balances that a bank keeps, 8 bytes each.
+const seriesMost = 2 << 20
+
+// A Bank holds the accounts of one fleet: one for all clients, or one each. nil is a bank
+// without accounts. Safe for concurrent use.
+type Bank struct {
+	shared   bool
+	accounts []Account
+}
+
+// NewBank returns the bank of so many clients, nil where c is no budget. It keeps the series
+// of balances that NewAccount describes, unless clients with an account each would have more
+// than two million of them. c must be without faults.
+func NewBank(c Config, clients int, width time.Duration, intervals int) *Bank {
+	if c.Kind == None {
+		return nil
+	}
+	b := &Bank{shared: c.Shared, accounts: make([]Account, clients)}
+	if c.Shared {
+		b.accounts = b.accounts[:min(clients, 1)]
+	}
+	if intervals > seriesMost/max(len(b.accounts), 1) {
+		intervals = 0
+	}
+	for i := range b.accounts {
+		b.accounts[i].init(c, width, intervals)
+	}
+	return b
+}
+
+// Account returns the account of a client, nil of a nil bank.
+func (b *Bank) Account(client int) *Account {
+	switch {
+	case b == nil:
+		return nil
+	case b.shared:
+		return &b.accounts[0]
+	}
+	return &b.accounts[client]
+}
+
+// Accounts is how many there are.
+func (b *Bank) Accounts() int64 { return int64(len(b.accounts)) }
+
+// Ledger returns the sum of all accounts at the end of the run. Lowest and Highest are those
+// of the one account that had them. Call it when no operation is under way.
+func (b *Bank) Ledger(end time.Duration) Ledger {
+	sum := b.accounts[0].Ledger(end)
+	sum.Balance = append([]int64(nil), sum.Balance...)
+	for i := range b.accounts[1:] {
+		l := b.accounts[i+1].Ledger(end)
+		sum.Deposits += l.Deposits
+		sum.Taken += l.Taken
+		sum.Returned += l.Returned
+		sum.Spent += l.Spent
+		sum.Refused += l.Refused
+		sum.Lowest = min(sum.Lowest, l.Lowest)
+		sum.Highest = max(sum.Highest, l.Highest)
+		sum.Last += l.Last
+		for k := range sum.Balance {
+			sum.Balance[k] += l.Balance[k]
+		}
+	}
+	return sum
+}

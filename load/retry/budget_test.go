@@ -1,0 +1,158 @@
+package retry_test
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"stormtest/load/backoff"
+	"stormtest/load/retry"
+	"stormtest/load/retry/budget"
+)
+
+// accountOf returns an account of a kind's defaults, changed.
+func accountOf(k budget.Kind, change func(*budget.Config)) *budget.Account {
+	c := budget.Table[k].Defaults
+	if change != nil {
+		change(&c)
+	}
+	return budget.NewAccount(c, 0, 0)
+}
+
+// under runs one operation of an always failing target under an account, attempts taking no
+// time, and returns what it did in up to 20 attempts.
+func under(c *retry.Client, a *budget.Account, begin time.Duration) trace {
+	c.Under(a)
+	var tr trace
+	c.Begin(begin)
+	for now := begin; len(tr.starts) < 20; {
+		tr.starts = append(tr.starts, now)
+		c.Leave(now)
+		d := c.Decide(now, retry.Outcome{Status: 503})
+		tr.decisions = append(tr.decisions, d)
+		tr.ended = now
+		if !d.Retry {
+			break
+		}
+		now += d.Delay
+	}
+	return tr
+}
+
+// The budget is asked when the retry is planned, so that a refused operation ends at once, with
+// its last status.
+func TestBudgetRefusesBeforeTheSleep(t *testing.T) {
+	p := policyFor(t, "constant", backoff.Params{Base: 500 * ms, Cap: 500 * ms, Multiplier: 2})
+	a := accountOf(budget.Finagle, func(c *budget.Config) { c.Ratio, c.Min, c.TTL = 0, 1, 2*time.Second })
+	c := clientOf(&p, 1, 1)
+	tr := under(c, a, 0)
+	if tr.retries() != 2 || tr.reason() != retry.RefusedByBudget || tr.ended != time.Second {
+		t.Errorf("%d retries, ended at %v for %v; want 2, 1s, refused_by_budget", tr.retries(), tr.ended, tr.reason())
+	}
+	if c.Last() != (retry.Outcome{Status: 503}) {
+		t.Errorf("Last() = %v, want 503", c.Last())
+	}
+	if l := a.Ledger(time.Second); l.Taken != 2 || l.Spent != 2 || l.Refused != 1 || l.Deposits != 1 {
+		t.Errorf("ledger = %+v, want 2 taken and spent, 1 refused, 1 deposit", l)
+	}
+}
+
+// What another limit forbids takes nothing from the budget.
+func TestBudgetIsAskedLast(t *testing.T) {
+	for name, change := range map[string]func(p *retry.Policy){
+		"max_retries":    func(p *retry.Policy) { p.MaxRetries = 0 },
+		"max_elapsed":    func(p *retry.Policy) { p.MaxElapsed = 50 * ms },
+		"not_retryable":  func(p *retry.Policy) { p.RetryOn = retry.Set{} },
+		"not_idempotent": func(p *retry.Policy) { p.Method = "POST" },
+	} {
+		p := policyFor(t, "none", params())
+		change(&p)
+		a := accountOf(budget.Envoy, nil)
+		tr := under(clientOf(&p, 1, 1), a, 0)
+		if l := a.Ledger(0); l.Taken != 0 || l.Refused != 0 || l.Last != 3 || tr.reason().String() != name {
+			t.Errorf("%s: ended for %v with ledger %+v, want nothing taken or refused", name, tr.reason(), l)
+		}
+	}
+}
+
+// An operation that its run breaks off, or that the next one replaces, gives back what it took
+// for a retry that did not leave, and only that.
+func TestCancelledOperationReturnsItsToken(t *testing.T) {
+	p := policyFor(t, "none", params())
+	for _, how := range []string{"cancel", "begin"} {
+		a := accountOf(budget.Envoy, nil)
+		c := clientOf(&p, 1, 1)
+		c.Under(a)
+		end := func(now time.Duration) {
+			if how == "cancel" {
+				c.Cancel(now)
+				c.Cancel(now) // once is enough
+				return
+			}
+			c.Begin(now)
+		}
+		c.Begin(0)
+		end(0) // nothing has left
+		c.Begin(0)
+		c.Leave(0)
+		c.Decide(0, retry.Outcome{Status: 503})
+		end(50 * ms) // asleep
+		c.Begin(50 * ms)
+		c.Leave(50 * ms)
+		c.Decide(50*ms, retry.Outcome{Status: 503})
+		c.Leave(150 * ms)
+		end(200 * ms) // under way
+		l := a.Ledger(200 * ms)
+		if l.Taken != 2 || l.Returned != 1 || l.Spent != 1 || l.Last != 3 || l.Deposits != 2 {
+			t.Errorf("%s: ledger = %+v, want 2 taken, 1 returned, 1 spent, all 3 there again", how, l)
+		}
+	}
+}
+
+// Style rule 26: for one client and fixed outcomes a larger budget never allows fewer retries.
+// Of several operations, one after another, every one is given the same moments to fail at.
+func TestPropertyLargerBudgetNeverFewer(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		p := policyOf(rapid.SampledFrom(backoff.Table).Draw(t, "strategy"), params())
+		p.MaxRetries = rapid.IntRange(0, 8).Draw(t, "maxRetries")
+		kind := rapid.SampledFrom([]budget.Kind{budget.Finagle, budget.Envoy}).Draw(t, "kind")
+		less := budget.Table[kind].Defaults
+		less.Ratio = rapid.SampledFrom([]float64{0, 0.2, 1}).Draw(t, "ratio")
+		less.Min = rapid.IntRange(0, 2).Draw(t, "min")
+		more := less
+		more.Min += rapid.IntRange(0, 2).Draw(t, "moreMin")
+		more.Ratio = max(more.Ratio, rapid.SampledFrom([]float64{0, 0.2, 1}).Draw(t, "otherRatio"))
+		seed := rapid.Uint64().Draw(t, "seed")
+		a := under(clientOf(&p, seed, 0), budget.NewAccount(less, 0, 0), 0)
+		b := under(clientOf(&p, seed, 0), budget.NewAccount(more, 0, 0), 0)
+		if a.retries() > b.retries() {
+			t.Fatalf("%d retries under %+v, only %d under %+v", a.retries(), less, b.retries(), more)
+		}
+		for i, at := range a.starts {
+			if b.starts[i] != at {
+				t.Fatalf("attempt %d at %v and %v, want the same as far as both go", i, at, b.starts[i])
+			}
+		}
+	})
+}
+
+func TestDecideUnderABudgetAllocatesNothing(t *testing.T) {
+	p := policyFor(t, "full", params())
+	for _, kind := range []budget.Kind{budget.Finagle, budget.Envoy} {
+		c := clientOf(&p, 1, 1)
+		c.Under(accountOf(kind, nil))
+		allocs := testing.AllocsPerRun(100, func() {
+			c.Begin(0)
+			for range 3 {
+				c.Leave(0)
+				if !c.Decide(0, retry.Outcome{Status: 503}).Retry {
+					return
+				}
+			}
+		})
+		if allocs != 0 {
+			t.Errorf("%v: %v allocations an operation, want 0", kind, allocs)
+		}
+	}
+}
