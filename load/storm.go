@@ -15,6 +15,7 @@ import (
 	"stormtest/load/plan"
 	"stormtest/load/record"
 	"stormtest/load/retry"
+	"stormtest/load/retry/budget"
 	"stormtest/load/seed"
 	"stormtest/target"
 	"stormtest/target/station"
@@ -31,7 +32,8 @@ type storm struct {
 	site     *elsewhere // nil: the built-in target
 
 	recorder *record.Recorder
-	arrived  []arrivals // of each client
+	budget   *budget.Bank // nil: every retry is allowed
+	arrived  []arrivals   // of each client
 	listen   listenWatch
 }
 
@@ -43,6 +45,7 @@ type arrivals struct {
 
 // run lets a fleet meet its target.
 func (s *storm) run(ctx context.Context) (record.Run, []string, error) {
+	s.budget = budget.NewBank(s.plan.Budget, s.plan.Clients, s.plan.Bucket, int(s.plan.Duration/s.plan.Bucket))
 	switch {
 	case s.site != nil:
 		return s.runElsewhere(ctx)
@@ -124,6 +127,7 @@ func (s *storm) summarise(stats fleet.Stats, arrivals string, notes []string) re
 		Connections:        stats.Connections,
 		Replayed:           stats.Replayed,
 		TimerSource:        stats.TimerSource,
+		Budget:             s.budgeted(stats.End),
 		Notes:              notes,
 	})
 	run.Notes = append(run.Notes, clockNotes(&s.plan, &run)...)
@@ -256,6 +260,7 @@ func (s *storm) fleet(policy *retry.Policy) fleet.Config {
 	cfg := fleet.Config{
 		Clients:    p.Clients,
 		Policy:     policy,
+		Budget:     s.budget,
 		Seed:       p.Seed.Value,
 		SharedSeed: p.SharedSeed,
 		Operations: p.OperationsTotal(),
@@ -345,6 +350,37 @@ func names[T interface {
 		list[i] = T(i).String()
 	}
 	return list
+}
+
+// budgeted is what the retry budgets have counted, nil without one.
+func (s *storm) budgeted(end time.Duration) *record.Budget {
+	if s.budget == nil {
+		return nil
+	}
+	p, l := s.plan, s.budget.Ledger(end)
+	b := &record.Budget{
+		Kind:       p.Budget.Kind.String(),
+		Parameters: p.BudgetNumbers(),
+		Accounts:   s.budget.Accounts(),
+		Deposits:   l.Deposits,
+		Taken:      l.Taken,
+		Returned:   l.Returned,
+		Spent:      l.Spent,
+		Refused:    l.Refused,
+
+		BalanceLowest:  l.Lowest,
+		BalanceHighest: l.Highest,
+		BalanceLast:    l.Last,
+		Balance:        l.Balance,
+	}
+	if floor := p.BudgetFloor(); floor > 0 {
+		b.FloorPerSecond = &floor
+		if capacity := s.capacity(); capacity != nil && *capacity > 0 {
+			over := floor / *capacity
+			b.FloorOverCapacity = &over
+		}
+	}
+	return b
 }
 
 // notes is what a reader of this run must know beside its figures.

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"stormtest/load/record"
 )
@@ -33,6 +34,7 @@ func writeRun(p *page, run *record.Run, plan planFields) {
 	} else {
 		writeWork(p, run)
 	}
+	writeBudget(p, run, plan)
 	writeSynchrony(p, run)
 	writeRecovery(p, run)
 	p.blank()
@@ -82,6 +84,45 @@ func writeWork(p *page, run *record.Run) {
 			early = styled(markRed, "BROKEN") + ": " + count(h.Early) + " retries were sent before it allowed them"
 		}
 		p.fact("Retry-After", count(h.Seen)+" seen, "+count(h.Obeyed)+" obeyed, "+count(h.Invalid)+" invalid", early)
+	}
+}
+
+// budgetOutagesMost bounds the balances that are shown.
+const budgetOutagesMost = 4
+
+// writeBudget says what the retry budget allowed, and what was in it around the outages.
+func writeBudget(p *page, run *record.Run, plan planFields) {
+	b := run.Budget
+	if b == nil {
+		return
+	}
+	var balances []string
+	for _, o := range plan.outages() {
+		for _, at := range []time.Duration{o.from, o.to} {
+			i := -1
+			if run.Bucket > 0 {
+				i = int(at/run.Bucket) - 1 // the last bucket that is over by then
+			}
+			if i >= 0 && i < len(b.Balance) && len(balances) < 2*budgetOutagesMost {
+				balances = append(balances, count(b.Balance[i])+" at "+moment(at))
+			}
+		}
+	}
+	accounts := ""
+	if b.Accounts != 1 {
+		accounts = " of one client"
+	}
+	p.fact("Budget", clean(b.Kind)+inBrackets([]string{strings.ReplaceAll(clean(b.Parameters), ",", ", ")})+": "+
+		count(b.Taken)+" retries allowed, "+count(b.Refused)+" refused",
+		"taken "+count(b.Taken)+" - returned "+count(b.Returned)+" - spent "+count(b.Spent)+" = "+count(b.Taken-b.Returned-b.Spent))
+	p.fact("Balance", cmp.Or(strings.Join(balances, ", "), count(b.BalanceLast)+" at the end"),
+		"lowest"+accounts+" "+count(b.BalanceLowest)+", highest"+accounts+" "+count(b.BalanceHighest)+" retries")
+	if finite(b.FloorPerSecond) {
+		over := ""
+		if finite(b.FloorOverCapacity) {
+			over = " (" + times(b.FloorOverCapacity) + " capacity)"
+		}
+		p.fact("Budget floor", number(b.FloorPerSecond)+" retries/s whatever the ratio"+over)
 	}
 }
 

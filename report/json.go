@@ -17,7 +17,7 @@ const readBytesMax = 256 << 20
 
 // JSON writes the whole result as one JSON document (schema stormtest.result/v1) and a line feed.
 //
-// It is indented for people, except that every bucket and whatever else fits stands on one line: a
+// It is indented for people, except that every bucket, the balances of a budget and whatever else fits stand on one line: a
 // run of 30 s is under 100 kB. A figure that is NaN or infinite is written as null, and a list or
 // table that is nil as an empty one. Of a run made from a log, what the log does not tell is null
 // too. The result itself is not changed. An error says that the
@@ -108,7 +108,7 @@ func layJSON(out *bytes.Buffer, compact []byte, depth int, inline bool) {
 			out.Write(key)
 			out.WriteString(": ")
 		}
-		if inline {
+		if inline || string(key) == `"balance"` {
 			out.Write(value)
 			continue
 		}

@@ -148,7 +148,7 @@ func (c *client) leave() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.state = off
-	if c.begun {
+	if c.unfinished(c.f.now()) {
 		c.f.unfinished.Add(1)
 	}
 }
@@ -206,7 +206,8 @@ func (c *client) fire() {
 // send lets the attempt leave: over the connection, or by waking the client to dial. The
 // caller holds mu.
 func (c *client) send(now time.Duration) {
-	c.state, c.sentAt = sent, now
+	c.state = sent
+	c.left(now)
 	if c.conn == nil {
 		c.wake()
 		return

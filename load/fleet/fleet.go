@@ -22,6 +22,7 @@ import (
 	"stormtest/load/pace"
 	"stormtest/load/record"
 	"stormtest/load/retry"
+	"stormtest/load/retry/budget"
 	"stormtest/target/wake"
 )
 
@@ -57,6 +58,8 @@ var LostNames = []string{
 type Config struct {
 	Clients int
 	Policy  *retry.Policy
+	// Budget holds the accounts that the clients' retries need; nil is no budget.
+	Budget *budget.Bank
 	// Seed is the run's; SharedSeed gives every client the streams of client 0.
 	Seed       uint64
 	SharedSeed bool

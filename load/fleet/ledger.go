@@ -34,6 +34,7 @@ func (l *ledger) init(cfg *Config, id int) {
 		stream = 0
 	}
 	l.policy.Init(cfg.Policy, seed.Stream(cfg.Seed, seed.Backoff, stream), seed.Stream(cfg.Seed, seed.RetryAfter, stream))
+	l.policy.Under(cfg.Budget.Account(id))
 }
 
 // begin starts an operation whose first attempt is due then.
@@ -41,6 +42,18 @@ func (l *ledger) begin(due time.Duration) {
 	l.begun = true
 	l.policy.Begin(due)
 	l.cfg.Recorder.OperationStarted(uint32(l.id))
+}
+
+// left says that the attempt under way leaves now, which pays for retries or is paid for.
+func (l *ledger) left(now time.Duration) {
+	l.sentAt = now
+	l.policy.Leave(now)
+}
+
+// unfinished says that the run ended before the operation under way, if there is one.
+func (l *ledger) unfinished(now time.Duration) bool {
+	l.policy.Cancel(now)
+	return l.begun
 }
 
 // decide records an attempt's outcome and asks the policy what follows.

@@ -172,7 +172,8 @@ func (c *caller) deadline() time.Duration { return c.due + c.policy.AttemptTimeo
 
 // send hands the attempt to the target.
 func (m *Memory) send(c *caller, now time.Duration) {
-	c.state, c.sentAt, c.reached = sent, now, now
+	c.state, c.reached = sent, now
+	c.left(now)
 	switch adm := m.direct.Attempt(now, uint32(c.id), c.policy.Attempt(), &c.call); adm.Kind {
 	case station.Accepted, station.Hung:
 		m.schedule(&c.ev, c.deadline())
@@ -306,7 +307,7 @@ func (m *Memory) end() Stats {
 			c.recordSent(c.policy.Attempt())
 			stats.InFlight++
 		}
-		if c.begun {
+		if c.unfinished(stats.End) {
 			stats.Unfinished++
 		}
 		stats.Sent[i], stats.Lost[i] = c.attempts, c.lost

@@ -14,6 +14,7 @@ import (
 
 	"stormtest/load/backoff"
 	"stormtest/load/retry"
+	"stormtest/load/retry/budget"
 	"stormtest/target/station"
 )
 
@@ -96,6 +97,7 @@ type Plan struct {
 	Timeout            time.Duration // of one attempt
 	MaxRetries         int           // after the first attempt; Unlimited, or 0..1000000
 	MaxElapsed         time.Duration // of one operation; 0 is no limit
+	Budget             budget.Config // of retries, for each client or the fleet
 	RetryAfter         string        // honour or ignore
 	RetryAfterJitter   time.Duration // ByStrategy, or a width of its own
 	RetryOn            retry.Set

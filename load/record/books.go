@@ -47,6 +47,12 @@ func balance(run *Run, clients *shard, s *site, names []string) {
 		{"attempts sent", "lateness samples", clients.sent, clients.lateness.count + clients.lateness.faults},
 		{"operations ended", "elapsed samples", ops.Succeeded + gaveUp, clients.elapsed.count + clients.elapsed.faults},
 	}
+	if b := run.Budget; b != nil {
+		sides = append(sides,
+			equation{"budget taken", "returned + spent", b.Taken, b.Returned + b.Spent},
+			equation{"budget spent", "retries", b.Spent, clients.retries},
+			equation{"budget deposits", "first attempts", b.Deposits, clients.first})
+	}
 	if run.Outside != nil {
 		sides = run.Outside.equations(s.arrivals, unknown)
 	}

@@ -155,6 +155,7 @@ type End struct {
 	Connections        int64
 	Replayed           int64
 	TimerSource        string
+	Budget             *Budget // nil where every retry is allowed
 	Notes              []string
 
 	// Outside is set where the clients were not ours.

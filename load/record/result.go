@@ -72,6 +72,7 @@ type Run struct {
 	DelayShares DelayShares `json:"delay_shares"`
 	Generator   Generator   `json:"generator"`
 	Hints       Hints       `json:"retry_after"`
+	Budget      *Budget     `json:"budget,omitempty"` // nil where every retry is allowed
 	Books       Books       `json:"books"`
 	Notes       []string    `json:"notes"`
 	// FromLog marks a run of which the arrivals alone are known; nil for every other.
@@ -231,6 +232,31 @@ type Hints struct {
 	Obeyed  int64 `json:"obeyed"`  // waits set by the server's floor
 	Invalid int64 `json:"invalid"` // not RFC 9110's grammar, so treated as absent
 	Early   int64 `json:"early"`   // retries sent before an obeyed floor; always 0 unless something is broken
+}
+
+// Budget is what the retry budgets of the fleet allowed: Taken = Returned + Spent,
+// Spent = Attempts.Retries, Refused = the operations that gave up for it. Balances are in
+// retries that would be allowed, and the sum over the accounts unless said otherwise.
+type Budget struct {
+	Kind       string `json:"kind"`
+	Parameters string `json:"parameters"` // KEY=VALUE,... as in the plan
+	Accounts   int64  `json:"accounts"`   // 1, or one for each client
+	Deposits   int64  `json:"deposits"`   // first attempts that paid in
+	Taken      int64  `json:"taken"`      // retries allowed, before their sleep
+	Returned   int64  `json:"returned"`   // of these, cancelled in their sleep
+	Spent      int64  `json:"spent"`      // of these, sent
+	Refused    int64  `json:"refused"`
+	// BalanceLowest and BalanceHighest are the extremes of any one account, at any moment.
+	BalanceLowest  int64 `json:"balance_lowest"`
+	BalanceHighest int64 `json:"balance_highest"`
+	BalanceLast    int64 `json:"balance_last"` // at the end of the run
+	// Balance is at the end of each whole bucket, what happens in the next one not counted;
+	// empty where clients with an account each would have over two million.
+	Balance []int64 `json:"balance"`
+	// FloorPerSecond is what all accounts allow together whatever the ratio says; nil where the
+	// kind has no such floor.
+	FloorPerSecond    *float64 `json:"floor_per_second"`
+	FloorOverCapacity *float64 `json:"floor_over_capacity"` // nil without a capacity above 0
 }
 
 // Books shows that nothing was lost: AttemptsSent = Arrivals + the sum of Lost.

@@ -38,6 +38,7 @@ func summarise(r *Recorder, e End) Run {
 		Lateness:           clients.lateness.distribution(),
 		DelayShares:        delayShares(&clients, c),
 		Hints:              clients.hints,
+		Budget:             e.Budget,
 		Notes:              append([]string{}, e.Notes...),
 		Outside:            e.Outside.known(),
 	}

@@ -1,0 +1,237 @@
+package plan
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"stormtest/load/retry/budget"
+)
+
+// budgetForm is the form of a budget.
+const budgetForm = "NAME[:KEY=VALUE,...]"
+
+// A budgetKey is one number of a budget, KEY in its text.
+type budgetKey struct {
+	name  string
+	value scalar
+}
+
+// budgetKeys are the numbers of each kind, in the order in which they are written.
+var budgetKeys = [budget.KindCount][]budgetKey{
+	budget.Finagle: {
+		{"ratio", budgetRatio{most: budget.FinagleRatioMax}},
+		{"min", budgetRate{}},
+		{"ttl", duration{at: func(p *Plan) *time.Duration { return &p.Budget.TTL }, lo: budget.TTLMin, hi: budget.TTLMax, step: time.Second}},
+		{"scope", budgetScope{}},
+	},
+	budget.Envoy: {
+		{"ratio", budgetRatio{most: budget.EnvoyRatioMax}},
+		{"min", count[int]{at: func(p *Plan) *int { return &p.Budget.Min }, lo: 0, hi: budget.MinMax}},
+		{"scope", budgetScope{}},
+	},
+}
+
+// retryBudget is a budget.Config:
+//
+//	budget = "none" | NAME [ ":" pair *( "," pair ) ]
+//	pair   = KEY "=" VALUE
+//
+// NAME is one of budget.Table, KEY one of its budgetKeys, each at most once. Keys that are
+// left out have their default.
+type retryBudget struct{}
+
+func (retryBudget) read(p *Plan, text string) string {
+	name, rest, numbers := strings.Cut(text, ":")
+	kind, known := budgetKind(name)
+	if !known {
+		return didYouMean(oneOf(budgetNames())+", with numbers after a colon as in finagle:ratio=20%,min=10/s", name, budgetNames())
+	}
+	scratch := Plan{Budget: budget.Table[kind].Defaults}
+	seen := map[string]bool{}
+	for numbers {
+		var pair string
+		pair, rest, numbers = strings.Cut(rest, ",")
+		key, value, found := strings.Cut(pair, "=")
+		number, known := budgetKeyNamed(kind, key)
+		switch {
+		case kind == budget.None:
+			return budget.None.String() + " alone"
+		case !known || !found:
+			return didYouMean(name+" with "+oneOf(budgetKeyNames(kind))+", each as KEY=VALUE", key, budgetKeyNames(kind))
+		case seen[key]:
+			return "each key once, not " + key + " twice"
+		}
+		seen[key] = true
+		if want := number.read(&scratch, value); want != "" {
+			return name + "'s " + key + " as " + want
+		}
+	}
+	p.Budget = scratch.Budget
+	return ""
+}
+
+func (retryBudget) write(p *Plan) string {
+	kind := p.Budget.Kind
+	if numbers := p.budgetNumbers(); numbers != "" {
+		return kind.String() + ":" + numbers
+	}
+	return kind.String()
+}
+
+func (retryBudget) word() string      { return budgetForm }
+func (retryBudget) choices() []string { return nil }
+
+// budgetNumbers writes every number of the plan's budget, as KEY=VALUE,...
+func (p *Plan) budgetNumbers() string {
+	if p.Budget.Kind >= budget.KindCount {
+		return ""
+	}
+	var pairs []string
+	for _, k := range budgetKeys[p.Budget.Kind] {
+		pairs = append(pairs, k.name+"="+k.value.write(p))
+	}
+	return strings.Join(pairs, ",")
+}
+
+// BudgetNumbers returns every number of the plan's budget as text, KEY=VALUE,...; empty where
+// there is none.
+func (p Plan) BudgetNumbers() string { return p.budgetNumbers() }
+
+func budgetKind(name string) (budget.Kind, bool) {
+	for k := range budget.KindCount {
+		if k.String() == name {
+			return k, true
+		}
+	}
+	return budget.None, false
+}
+
+func budgetNames() []string {
+	var names []string
+	for k := range budget.KindCount {
+		names = append(names, k.String())
+	}
+	return names
+}
+
+func budgetKeyNamed(kind budget.Kind, name string) (scalar, bool) {
+	for _, k := range budgetKeys[kind] {
+		if k.name == name {
+			return k.value, true
+		}
+	}
+	return nil, false
+}
+
+func budgetKeyNames(kind budget.Kind) []string {
+	var names []string
+	for _, k := range budgetKeys[kind] {
+		names = append(names, k.name)
+	}
+	return names
+}
+
+// budgetRatio is Config.Ratio in percent, as parts of budget.RatioParts.
+type budgetRatio struct{ most float64 }
+
+func (v budgetRatio) read(p *Plan, text string) string {
+	n, want := parseShare(text)
+	scratch := budget.Config{Kind: budget.Finagle, Ratio: n, TTL: budget.TTLMin}
+	if want == "" && (n > v.most || len(scratch.Validate()) > 0) || strings.HasPrefix(text, "-") {
+		want = "0%, or " + bounds(formatShare(budget.RatioMin), formatShare(v.most)) + " with at most five decimals"
+	}
+	if want == "" {
+		p.Budget.Ratio = n
+	}
+	return want
+}
+
+func (budgetRatio) write(p *Plan) string { return formatShare(p.Budget.Ratio) }
+func (budgetRatio) word() string         { return "share" }
+func (budgetRatio) choices() []string    { return nil }
+
+// budgetRate is Config.Min per second.
+type budgetRate struct{}
+
+func (v budgetRate) read(p *Plan, text string) string {
+	n, want := parseRate(text)
+	if want == "" && (n != float64(int64(n)) || n > budget.MinMax) || strings.HasPrefix(text, "-") {
+		want = "a whole number per second, " + bounds("0/s", strconv.Itoa(budget.MinMax)+"/s")
+	}
+	if want == "" {
+		p.Budget.Min = int(n)
+	}
+	return want
+}
+
+func (budgetRate) write(p *Plan) string { return strconv.Itoa(p.Budget.Min) + "/s" }
+func (budgetRate) word() string         { return "rate" }
+func (budgetRate) choices() []string    { return nil }
+
+// The words of a budget's scope.
+const (
+	scopeClient = "client"
+	scopeFleet  = "fleet"
+)
+
+// budgetScope is Config.Shared.
+type budgetScope struct{}
+
+func (v budgetScope) read(p *Plan, text string) string {
+	if text != scopeClient && text != scopeFleet {
+		return didYouMean(oneOf(v.choices()), text, v.choices())
+	}
+	p.Budget.Shared = text == scopeFleet
+	return ""
+}
+
+func (budgetScope) write(p *Plan) string {
+	if p.Budget.Shared {
+		return scopeFleet
+	}
+	return scopeClient
+}
+
+func (budgetScope) word() string      { return scopeClient + "|" + scopeFleet }
+func (budgetScope) choices() []string { return []string{scopeClient, scopeFleet} }
+
+// budgetWarnings says what the budget does not do, and how much it allows whatever its ratio
+// says: the floor of a budget that every client has for itself is one for each of them.
+// Source: the domain reference, 3.4 and 3.5.
+func (p *Plan) budgetWarnings() []string {
+	b := p.Budget
+	if p.MaxRetries == 0 {
+		return p.idle("budget", "with max-retries 0")
+	}
+	if b.Shared || b.Min == 0 {
+		return nil
+	}
+	switch b.Kind {
+	case budget.Envoy:
+		return p.idle("budget", "with scope client: a client has one operation at a time, and the budget allows "+
+			strconv.Itoa(b.Min)+" retries at a time; all "+strconv.Itoa(p.Clients)+" may retry at once")
+	case budget.Finagle:
+		perSecond := p.BudgetFloor()
+		text := fmt.Sprintf("budget %v: its floor is for each client: %d clients x %d/s may send %s retries/s whatever the ratio",
+			b.Kind, p.Clients, b.Min, formatNumber(perSecond))
+		if p.CapacityPerSecond > 0 && p.URL == "" {
+			text += fmt.Sprintf(", %.3gx the capacity of %s", perSecond/p.CapacityPerSecond, formatRate(p.CapacityPerSecond))
+		}
+		return []string{text + "; scope=" + scopeFleet + " shares one budget"}
+	}
+	return nil
+}
+
+// BudgetFloor returns how many retries a second the budgets of the whole fleet allow whatever
+// their ratio says; 0 where they allow none for certain, or do not count per second.
+func (p Plan) BudgetFloor() float64 {
+	switch {
+	case p.Budget.Kind != budget.Finagle:
+		return 0
+	case p.Budget.Shared:
+		return float64(p.Budget.Min)
+	}
+	return float64(p.Budget.Min) * float64(p.Clients)
+}
