@@ -361,7 +361,7 @@ func TestEveryFlagActs(t *testing.T) {
 	}
 	other := map[string]string{ // a value that is not the default, where the type does not give one
 		"count": "1", "duration": "1s", "rate": "7/s", "share": "3%", "number": "3", "seed": "5", "method": "POST",
-		"URL": "http://[::1]:8080/", "PATH": "a file", "NAME": "example.com", "'NAME: VALUE'": "A: b", "TEXT": "{}",
+		"URL": "http://[::1]:8080/", "PATH": "a file", "NAME": "example.com", "'NAME: VALUE'": "A: b", "TEXT": "{}", "NAME[:KEY=VALUE,...]": "finagle:min=3/s",
 	}
 	special := map[string]string{
 		"strategy": "none", "cap": "30s", "outage": "1s..2s=hang", "gate": "amplification<9", "retry-on": "503", "status": "429",
