@@ -99,7 +99,7 @@ func (c Config) Validate() []error {
 			faults = append(faults, fmt.Errorf("budget: %s = %v, want %s", field, got, want))
 		}
 	}
-	ratioMax := 0.0
+	var ratioMax float64
 	switch c.Kind {
 	case None:
 		check(c == Config{}, "none", c, "no numbers")
