@@ -315,6 +315,7 @@ func (brokenPipe) Write([]byte) (int, error) {
 	return 0, &os.PathError{Op: "write", Path: "|1", Err: syscall.EPIPE}
 }
 
+// D-20: see also cases_test.go, where the program is a process of its own.
 func TestAClosedPipeEndsQuietly(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "r.json")
 	var errs bytes.Buffer

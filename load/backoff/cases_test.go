@@ -12,7 +12,7 @@ import (
 // Public faults of other backoffs: overflow into a hot loop, jitter after the cap, one
 // jitter for all. See also the extremes in properties_test.go.
 
-// 1 ms doubles past int64 nanoseconds at retry 44, and shifted it is 0 from retry 58 on.
+// D-01: 1 ms doubles past int64 nanoseconds at retry 44, and shifted it is 0 from retry 58 on.
 // Every client still waits 200 delays within the cap.
 //
 // The sums of 200 delays of one client have, for full, mean 495 ms and deviation 20 ms, so
@@ -60,7 +60,7 @@ func TestOverflowIsNoHotLoop(t *testing.T) {
 	}
 }
 
-// No strategy whose entry does not say so passes the cap, in no mode; in the clamp mode
+// D-02: no strategy whose entry does not say so passes the cap, in no mode; in the clamp mode
 // none does.
 func TestJitterDoesNotPassTheCap(t *testing.T) {
 	p := backoff.Params{Base: 80 * ms, Cap: 120 * ms, Multiplier: 2}
@@ -78,7 +78,7 @@ func TestJitterDoesNotPassTheCap(t *testing.T) {
 	})
 }
 
-// Where the delays of 500 clients lie from retry 2 on, and that no clamp piles them up on
+// D-02: where the delays of 500 clients lie from retry 2 on, and that no clamp piles them up on
 // the cap: fewer than 1 % are exactly there.
 func TestNoPileUpAtTheCap(t *testing.T) {
 	tests := []struct {
@@ -111,7 +111,7 @@ func TestNoPileUpAtTheCap(t *testing.T) {
 	}
 }
 
-// 2,000 clients have first delays of their own: independent between neighbours, the same
+// D-03: 2,000 clients have first delays of their own: independent between neighbours, the same
 // whenever the run is repeated in whatever order, others with another seed. Rows are the
 // strategies whose first delay is random without an atom.
 func TestClientsDoNotShareTheirJitter(t *testing.T) {
@@ -153,7 +153,7 @@ func TestClientsDoNotShareTheirJitter(t *testing.T) {
 	}
 }
 
-// One client's failures never lengthen another's delays, and the order in which clients are
+// D-03: one client's failures never lengthen another's delays, and the order in which clients are
 // asked does not matter: a strategy keeps nothing.
 func TestClientsDoNotDisturbEachOther(t *testing.T) {
 	every(t, backoff.Defaults(), func(t *testing.T, e backoff.Entry, p backoff.Params) {
