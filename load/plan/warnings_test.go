@@ -41,6 +41,14 @@ func TestWarnings(t *testing.T) {
 			"workers 2: no effect on model token-bucket", "queue 3: no effect on model token-bucket",
 			"service exp: no effect on model token-bucket", "abandoned cancel: no effect on model token-bucket",
 		}},
+		{"a floor for each client", []plan.Setting{{"budget", "finagle"}}, []string{
+			"budget finagle: its floor is for each client: 2000 clients x 10/s may send 20000 retries/s whatever the ratio, 20x the capacity of 1000/s; scope=fleet shares one budget",
+		}},
+		{"a floor of the fleet", []plan.Setting{{"budget", "finagle:scope=fleet"}}, nil},
+		{"a budget for a client's one operation", []plan.Setting{{"budget", "envoy:scope=client"}}, []string{
+			"budget envoy:ratio=20%,min=3,scope=client: no effect with scope client: a client has one operation at a time, and the budget allows 3 retries at a time; all 2000 may retry at once",
+		}},
+		{"a budget for no retries", []plan.Setting{{"budget", "envoy"}, {"max-retries", "0"}}, []string{"budget envoy:ratio=20%,min=3,scope=fleet: no effect with max-retries 0"}},
 		{"fewer operations than clients", []plan.Setting{{"operations", "1999"}}, []string{"operations 1999: 1 of the 2000 clients have nothing to do"}},
 		{"as many operations as clients", []plan.Setting{{"operations", "2000"}}, nil},
 		{"few operations at a rate", []plan.Setting{{"operations", "5"}, {"rate", "1/s"}}, nil},
