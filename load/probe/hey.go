@@ -39,7 +39,7 @@ import (
 //   - Overrun: a worker that waits for its turn cannot be stopped and sends once more. Such a request is
 //     given a context that has ended, so that it is neither sent nor counted.
 //   - Stop: it blocks before Init, and a second time for ever. It is called once, after Init.
-//   - Hang: it stops only between requests. Our context ends those in flight.
+//   - Hang: it stops only between requests. Our context ends those in flight, but for a moment of grace.
 //   - Timeout: it is in whole seconds and none by default. Our context has the deadline; so reading a
 //     body, whose error it throws away, is bounded too.
 //   - Cut: it throws away the error of reading a body, so that half an answer counts as whole. The relay
@@ -113,7 +113,7 @@ type worker struct {
 }
 
 // drive puts s on the relay and returns what came of it. It returns when every worker has ended: sending
-// ends after s.length, what is in flight then may finish, and the end of ctx ends all at once. A worker
+// ends after s.length, what is in flight then may finish, and the end of ctx ends all within grace. A worker
 // that waits for its turn ends with it, so this takes up to s.workers/s.perSecond longer.
 func (d *driver) drive(ctx context.Context, s shape) (batch, error) {
 	// Not below ctx: a deadline of it would look like the timeouts of the requests in flight.
@@ -149,12 +149,16 @@ func (d *driver) drive(ctx context.Context, s shape) (batch, error) {
 	defer halt.Stop()
 	defer context.AfterFunc(ctx, func() {
 		stop()
-		cancel()
+		time.AfterFunc(grace, cancel)
 	})()
 	wg.Wait()
 	b.elapsed, b.requests = time.Since(began), written.Load()
 	return b, d.collect(&b, workers)
 }
+
+// grace is what requests in flight get at the end of a context. An answer that comes while its request is
+// cancelled has two goroutines of hey write its times; so what is about to be answered is let be.
+const grace = 100 * time.Millisecond
 
 // worker prepares the i-th worker of s.
 func (d *driver) worker(ctx context.Context, s shape, i int, began time.Time, stopping *atomic.Bool) *worker {

@@ -23,7 +23,7 @@ const (
 	flatLeast     = 0.80 // and one that keeps less has fallen
 	offeredShare  = 0.80 // a rate was put on the target if at least this part of it was sent
 	holdOver      = 1.5  // the last step offers this much of what was good
-	ownMost       = 0.40 // part of the machine's processor time: more, and a plateau is the machine's
+	ownMost       = 0.25 // part of the machine's processor time: more, and a plateau is the machine's
 	stepsOfBudget = 10   // a step may use this part of the requests
 	paceLeast     = 4.0  // per second: a worker that waits for its turn cannot be stopped before it
 	turnLeast     = 100 * time.Millisecond
