@@ -24,7 +24,7 @@ func interleave[T any](ctx context.Context, list []tool, rounds int, one func(to
 	for range rounds {
 		for i, t := range list {
 			rows[i].tool = t
-			if len(rows[i].failed) > 0 && errors.As(rows[i].failed[0], new(runError)) && len(rows[i].values) == 0 {
+			if slices.ContainsFunc(rows[i].failed, absent) {
 				continue // it will not be there in the next round either
 			}
 			v, err := one(t)
@@ -39,6 +39,11 @@ func interleave[T any](ctx context.Context, list []tool, rounds int, one func(to
 		}
 	}
 	return rows, nil
+}
+
+// absent reports whether a tool is not there at all.
+func absent(err error) bool {
+	return errors.Is(err, errNotInstalled) || errors.Is(err, errNotAvailable)
 }
 
 // complete reports whether stormtest's row, if it was to be measured, has every round.

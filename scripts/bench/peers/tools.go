@@ -91,7 +91,7 @@ func tools() []tool {
 		},
 		{
 			name: "fortio, warmed up", program: "fortio", peer: "go", burst: second,
-			release: func(j job) []string { return append(fortio(j), "-t", "2s", j.url) },
+			release: func(j job) []string { return append(fortio(j), "-t", "3s", j.url) },
 		},
 		{
 			name: "wrk", program: "wrk", peer: "c", burst: first,
@@ -103,7 +103,7 @@ func tools() []tool {
 		{
 			name: "wrk, one moment", program: "wrk", peer: "c",
 			release: func(j job) []string {
-				return []string{"-t", "2", "-c", j.n(), "-d", "3s", "-s", j.scratch + "/" + momentScript, j.url, "--", strconv.Itoa(j.clients / 2)}
+				return []string{"-t", "2", "-c", j.n(), "-d", "4s", "-s", j.scratch + "/" + momentScript, j.url, "--", strconv.Itoa(j.clients / 2)}
 			},
 		},
 		{
