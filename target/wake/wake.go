@@ -21,8 +21,7 @@ import (
 // not scheduled. It belongs to one Queue at a time and must not be copied while scheduled.
 type Event struct {
 	due   time.Duration
-	seq   uint64 // orders events due at one moment by when they were scheduled
-	index int    // in the heap, plus one; 0 when not scheduled
+	index int // in the heap, plus one; 0 when not scheduled
 	// ID is the owner's: the queue hands it back and does nothing with it.
 	ID int
 }
@@ -53,7 +52,7 @@ type Queue struct {
 	wave    chan struct{} // a token for each helper that a wave calls
 
 	mu   sync.Mutex
-	heap []*Event
+	heap []place
 	seq  uint64
 	next time.Duration // what Run sleeps for; far when it sleeps for ever
 }
@@ -117,8 +116,8 @@ func (q *Queue) Schedule(e *Event, due time.Duration) {
 	if e.index != 0 {
 		q.remove(e)
 	}
-	e.due, e.seq = due, q.seq
-	q.push(e)
+	e.due = due
+	q.push(place{due, q.seq, e})
 	earlier := due < q.next
 	if earlier {
 		q.next = due // one kick is enough, whatever is scheduled before Run gets to it
@@ -182,7 +181,7 @@ func (q *Queue) take(due []*Event) []*Event {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for len(q.heap) > 0 && len(due) < Batch && q.heap[0].due <= now {
-		e := q.heap[0]
+		e := q.heap[0].e
 		q.remove(e)
 		due = append(due, e)
 	}

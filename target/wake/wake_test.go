@@ -172,7 +172,7 @@ func TestHeapOrder(t *testing.T) {
 		}
 		var got, wanted []time.Duration
 		for len(q.heap) > 0 {
-			e := q.heap[0]
+			e := q.heap[0].e
 			q.remove(e)
 			if e.due != want[e.ID] {
 				t.Fatalf("event %d is due at %v, want %v", e.ID, e.due, want[e.ID])
