@@ -49,6 +49,7 @@ func TestMemoryDoesWhatConnectionsDo(t *testing.T) {
 		{"slow", []string{"strategy: full", "clients: 200", "operations: 100000", "capacity: 100/s", "queue: 5", "outage: ['2.0001s..4.0001s=slow:4']", "duration: 7.0037s"}},
 		{"frozen", []string{"strategy: full", "clients: 200", "operations: 100000", "capacity: 100/s", "queue: 5", "timeout: 900ms", "outage: ['2.0001s..4.0001s=capacity:0%']", "duration: 7.0037s"}},
 		{"rate", []string{"strategy: none", "base: 103.7ms", "clients: 100", "rate: 83/s", "capacity: 100/s", "queue: 20", "timeout: 700ms", "outage: ['3s..5s']", "max-retries: 3", "duration: 12.0037s"}},
+		{"rate, hang to the end", []string{"strategy: none", "base: 103.7ms", "clients: 150", "rate: 83/s", "arrivals: poisson", "capacity: 300/s", "timeout: 3s", "outage: ['10s..40s=hang']", "duration: 12.0037s"}},
 		{"poisson", []string{"strategy: none", "base: 103.7ms", "clients: 300", "rate: 83/s", "arrivals: poisson", "capacity: 100/s", "queue: 20", "outage: ['3s..5s=hang']", "timeout: 700ms", "duration: 12.0037s"}},
 		{"poisson, bounded", []string{"strategy: none", "base: 103.7ms", "clients: 300", "rate: 83/s", "arrivals: poisson", "operations: 300", "capacity: 100/s"}},
 		{"fleet too small", []string{"strategy: none", "base: 103.7ms", "clients: 5", "rate: 83/s", "arrivals: poisson", "capacity: 100/s", "outage: ['3s..5s']", "duration: 12.0037s"}},
