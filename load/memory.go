@@ -59,13 +59,16 @@ func (s *storm) handOver(ctx context.Context, tgt *target.Target) (fleet.Stats, 
 //
 // A target without a queue serves whoever finds a free slot. Where sends are late by more than
 // the time in which the slots and the queue drain, it is the lateness that clumps them, and the
-// target refuses what it would have served. The first wave is left out: it is due together.
+// target refuses what it would have served. The first wave is left out: it is due together. Of the
+// figures of lateness the mean tells best: over sockets it was 0.4, 1.2 and 5 times the drain at 1,000,
+// 2,000 and 4,000 a second, where 99.9, 97.7 and 93 % of the exact count were served, and the p99 was 4
+// to 40 times (scripts/bench-clock.sh).
 func clockNotes(p *plan.Plan, run *record.Run) []string {
 	var notes []string
 	if p.Transport == plan.TransportMemory {
 		notes = append(notes, "transport memory: attempts were handed to the target in this process, in real time and without sockets; a network would spread them further")
 	}
-	late := run.Generator.LatenessRest.P99
+	late := run.Generator.LatenessRest.Mean
 	if p.URL != "" || p.CapacityPerSecond == 0 || late == nil {
 		return notes
 	}
@@ -79,7 +82,7 @@ func clockNotes(p *plan.Plan, run *record.Run) []string {
 		return notes
 	}
 	drain := time.Duration(float64(places) / p.CapacityPerSecond * float64(time.Second))
-	return append(notes, fmt.Sprintf("the clock itself decides in part who is served: after the first wave 1 %% of the sends left %s or more late, "+
+	return append(notes, fmt.Sprintf("the clock itself decides in part who is served: after the first bucket sends left %s late on average, "+
 		"and the target drains in %s; it can be believed up to a capacity of %.0f/s here, or at %.0f/s with a %s of %d",
 		record.Short(lateness), record.Short(drain), float64(places)/lateness.Seconds(), p.CapacityPerSecond, what, spare+int(math.Ceil(due))-places))
 }
