@@ -30,6 +30,7 @@ type elsewhere struct {
 	body     []byte
 	capacity *float64 // per second; nil where nobody knows it
 	probe    *record.Probe
+	unprobed string // why there is no probe
 }
 
 // Check finds every fault of a plan's URL and files that shows without the network; nil where
@@ -148,6 +149,9 @@ func (e *elsewhere) notes(p plan.Plan, stats fleet.Stats) []string {
 	}
 	if stats.Replayed > 0 {
 		notes = append(notes, fmt.Sprintf("%d requests were replayed by transport, because the target said that it had not handled them (HTTP/2): it saw so many more than there were attempts", stats.Replayed))
+	}
+	if e.unprobed != "" {
+		notes = append(notes, "no probe: "+e.unprobed)
 	}
 	if e.capacity == nil {
 		notes = append(notes, "nobody knows the target's capacity, so there is no capacity line, and the verdict rests on the convoy index alone")

@@ -33,6 +33,9 @@ type Env struct {
 	Trace io.Writer
 	// HLog, where set, takes the histogram log: the arrivals of every bucket, as it closes.
 	HLog io.Writer
+	// Probing, where set, is called before the healthy baseline of a target elsewhere is taken,
+	// which may last some 8 s.
+	Probing func()
 	// Progress, where set, is called when a run begins, from the goroutine of Run. The
 	// counters of the Stage may be read from any goroutine until the next call.
 	Progress func(Stage)
@@ -99,6 +102,10 @@ func Run(ctx context.Context, p plan.Plan, env Env) (*record.Result, error) {
 	trace, stopTrace := startTracer(ctx, env.Trace, abandon)
 	defer stopTrace()
 	log := newHLogger(env.HLog, result)
+	if site != nil && p.Probe == plan.ProbeOn {
+		site.measure(ctx, p, env)
+		result.Probe = site.probe
+	}
 	var failed error
 	for i, strategy := range p.Strategies {
 		s := storm{plan: p, strategy: strategy, env: env, trace: trace, log: log, index: i, listen: listen, site: site}

@@ -30,6 +30,24 @@ func Probe(ctx context.Context, p plan.Plan, env Env) (*record.Probe, error) {
 	return e.baseline(ctx, p, env)
 }
 
+// measure takes the baseline before the first storm. A target that cannot be probed can still
+// be stormed; why there is no capacity then is noted.
+func (e *elsewhere) measure(ctx context.Context, p plan.Plan, env Env) {
+	if p.HTTP == plan.HTTP2 && e.tls == nil {
+		e.unprobed = "a probe speaks HTTP/1.1, and --http 2 was asked for"
+		return
+	}
+	if env.Probing != nil {
+		env.Probing()
+	}
+	found, err := e.baseline(ctx, p, env)
+	if err != nil {
+		e.unprobed = err.Error()
+		return
+	}
+	e.probe, e.capacity = found, found.CapacityPerSecond
+}
+
 // baseline probes the target over connections that are verified as the storm's are, in turn at all of its
 // addresses.
 func (e *elsewhere) baseline(ctx context.Context, p plan.Plan, env Env) (*record.Probe, error) {

@@ -21,6 +21,7 @@ const (
 type progress struct {
 	w        io.Writer
 	terminal bool
+	quiet    bool
 	columns  int
 	quit     chan struct{}
 	wg       sync.WaitGroup
@@ -33,7 +34,7 @@ type progress struct {
 
 // startProgress begins to tell; stop ends it. quiet tells nothing.
 func startProgress(w world, quiet bool) *progress {
-	p := &progress{w: w.err, quit: make(chan struct{})}
+	p := &progress{w: w.err, quiet: quiet, quit: make(chan struct{})}
 	p.columns, p.terminal = terminalWidth(w.err)
 	if p.columns <= 0 {
 		p.columns = widthDefault
@@ -47,6 +48,13 @@ func startProgress(w world, quiet bool) *progress {
 		p.wg.Go(func() { p.tell(every) })
 	}
 	return p
+}
+
+// probing is load.Env.Probing.
+func (p *progress) probing() {
+	if !p.quiet {
+		fmt.Fprintln(p.w, "probing the healthy target, some 8 s (--probe off for none)")
+	}
 }
 
 // stage is load.Env.Progress.

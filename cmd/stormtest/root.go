@@ -115,6 +115,7 @@ func storm(ctx context.Context, w world, flags *planFlags, outs *outputs) error 
 		HLog:     sinks.stream(hlogFlag),
 		Trace:    sinks.stream(traceFlag),
 		Material: material,
+		Probing:  progress.probing,
 		Progress: progress.stage,
 	})
 	progress.stop()
