@@ -16,11 +16,8 @@ import (
 	"time"
 
 	"stormtest/load"
-	"stormtest/load/plan"
-	"stormtest/load/record"
 	"stormtest/report"
 	"stormtest/target/targettest"
-	"stormtest/target/wake"
 )
 
 // Public faults of other tools, on a target that is not ours.
@@ -32,16 +29,6 @@ func closedPort() load.Connect {
 		local := &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: int(1024 + port.Add(1)%60000)}
 		return nil, &net.OpError{Op: "dial", Net: network, Source: local, Err: fmt.Errorf("%v to %s: %w", local, address, os.NewSyscallError("connect", syscall.ECONNREFUSED))}
 	}
-}
-
-// elsewhere runs p in a bubble against what connect gives.
-func elsewhere(t *testing.T, p plan.Plan, connect load.Connect) *record.Result {
-	t.Helper()
-	result, err := load.Run(t.Context(), p, load.Env{Connect: connect, Wake: wake.Timers})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return result
 }
 
 // D-16 (b): a minute of 2,000 clients against a closed port takes no memory for each failure,

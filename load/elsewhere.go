@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/netip"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"stormtest/load/fleet"
@@ -30,7 +31,8 @@ type elsewhere struct {
 	body     []byte
 	capacity *float64 // per second; nil where nobody knows it
 	probe    *record.Probe
-	unprobed string // why there is no probe
+	unprobed string       // why there is no probe
+	asked    *atomic.Bool // the target asked for a client's certificate, and there is none
 }
 
 // Check finds every fault of a plan's URL and files that shows without the network; nil where
@@ -67,9 +69,15 @@ func newElsewhere(ctx context.Context, p plan.Plan, env Env) (*elsewhere, error)
 	if err := site.Resolve(ctx); err != nil {
 		return nil, err
 	}
-	e := &elsewhere{site: site, tls: site.TLS(), body: env.Material.Body}
+	e := &elsewhere{site: site, tls: site.TLS(), body: env.Material.Body, asked: new(atomic.Bool)}
 	if p.BodyFile == "" {
 		e.body = []byte(p.Body)
+	}
+	if e.tls != nil && len(e.tls.Certificates) == 0 {
+		e.tls.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+			e.asked.Store(true)
+			return new(tls.Certificate), nil
+		}
 	}
 	return e, nil
 }
@@ -84,25 +92,35 @@ func (e *elsewhere) dial(ctx context.Context, client int, http2 bool) (net.Conn,
 	secure := tls.Client(conn, e.tls)
 	if err := secure.HandshakeContext(ctx); err != nil {
 		_ = conn.Close()
-		return nil, fmt.Errorf("%w: %w", fleet.ErrTLS, explained{err})
+		if text := remote.Explain(err); text != "" {
+			err = misfit{text, err}
+		}
+		return nil, fmt.Errorf("%w: %w", fleet.ErrTLS, err)
 	}
 	if http2 && secure.ConnectionState().NegotiatedProtocol != "h2" {
 		_ = secure.Close()
-		return nil, fmt.Errorf("%w: the target does not speak HTTP/2 over TLS: leave out --http, or give --http 1.1", fleet.ErrTLS)
+		return nil, fmt.Errorf("%w: %w", fleet.ErrTLS, misfit{"the target does not speak HTTP/2 over TLS: leave out --http, or give --http 1.1", nil})
 	}
 	return secure, nil
 }
 
-// An explained error says what a certificate's error means to a person.
-type explained struct{ err error }
+// A misfit is an error of TLS that the user has to mend, in a sentence. It is a fleet.ErrMisfit.
+type misfit struct {
+	text string
+	err  error // what it explains; may be nil
+}
 
-func (e explained) Unwrap() error { return e.err }
+func (e misfit) Error() string        { return e.text }
+func (e misfit) Unwrap() error        { return e.err }
+func (e misfit) Is(target error) bool { return target == fleet.ErrMisfit }
 
-func (e explained) Error() string {
-	if text := remote.Explain(e.err); text != "" {
-		return text
+// plainly leaves of an error that holds a misfit the sentence alone.
+func plainly(err error) error {
+	var m misfit
+	if errors.As(err, &m) {
+		return m
 	}
-	return e.err.Error()
+	return err
 }
 
 // runElsewhere lets a fleet meet a target that is not ours.
@@ -113,7 +131,7 @@ func (s *storm) runElsewhere(ctx context.Context) (record.Run, []string, error) 
 	cfg.Dial = func(ctx context.Context, client int) (net.Conn, error) {
 		return s.site.dial(ctx, client, s.plan.HTTP == plan.HTTP2)
 	}
-	cfg.Foreign = true
+	cfg.Foreign, cfg.Secure = true, s.site.tls != nil
 	cfg.HTTP2 = s.plan.HTTP == plan.HTTP2 && s.site.tls == nil
 	cfg.Request.Host = s.site.site.Authority()
 	cfg.Request.Target = s.site.site.RequestTarget()
@@ -137,6 +155,9 @@ func (e *elsewhere) notes(p plan.Plan, stats fleet.Stats) []string {
 	notes := []string{"arrivals are counted at the client, at the moment an attempt was sent: what the network and the target's own backlog add is not in them"}
 	if p.Insecure {
 		notes = append([]string{"INSECURE: the target's certificate was not verified, so nobody knows who answered"}, notes...)
+	}
+	if e.asked.Load() {
+		notes = append(notes, "the target asked for a client's certificate and got none: --cert FILE --key FILE gives one")
 	}
 	if addresses := e.site.Addresses(); len(addresses) > 1 {
 		notes = append(notes, fmt.Sprintf("%d addresses behind the name, used in turn: %s", len(addresses), strings.Join(addresses, ", ")))

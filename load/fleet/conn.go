@@ -84,6 +84,10 @@ func localFault(err error) (retry.Kind, bool) {
 // ErrTLS marks an error of Config.Dial that is TLS's and not the connection's.
 var ErrTLS = errors.New("TLS")
 
+// ErrMisfit marks an error of Config.Dial that no retry mends, because client and target do
+// not fit, such as that of a certificate.
+var ErrMisfit = errors.New("client and target do not fit")
+
 // dialOutcome is what a failure to connect means, and counts those of this machine.
 func (f *Fleet) dialOutcome(err error) retry.Outcome {
 	if kind, ok := localFault(err); ok {
@@ -184,12 +188,21 @@ func (c *client) lostBy(err error) retry.Outcome {
 	switch {
 	case broken:
 		return retry.Outcome{Kind: retry.Reset}
+	case refusedTLS(err):
+		return retry.Outcome{Kind: retry.TLSFailed}
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		return retry.Outcome{Kind: retry.Timeout}
 	case errors.Is(err, errMalformed):
 		return retry.Outcome{Kind: retry.Malformed}
 	}
 	return retry.Outcome{Kind: retry.Reset}
+}
+
+// refusedTLS reports whether the server refused TLS, which in version 1.3 it says only after the
+// handshake, where it wants another certificate of the client's.
+func refusedTLS(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && op.Op == "remote error"
 }
 
 // failed ends an attempt without an answer: with its outcome or, when only the end of the
@@ -245,6 +258,6 @@ var dialLost = [retry.KindCount]int{
 	retry.NoDescriptor:   lostNoDescriptor,
 	retry.NoPort:         lostNoPort,
 	retry.LookupFailed:   lostLookup,
-	retry.Timeout:        lostConnectTimeout, // of a trip that got no connection
-	retry.Reset:          lostConnectFailed,
+	retry.Reset:          LostReset, // of a trip whose connection was lost before its head was written
+	retry.Malformed:      LostReset,
 }

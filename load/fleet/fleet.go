@@ -10,7 +10,6 @@ package fleet
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -78,6 +77,9 @@ type Config struct {
 	// Foreign says that the target is not ours. Then an attempt counts as arrived when it is
 	// sent, and a target that takes no connection before t0 is a result and no error.
 	Foreign bool
+	// Secure says that Dial speaks TLS. Then the first client connects before t0 even where
+	// every attempt opens its own connection, to see whether client and target fit.
+	Secure bool
 	// HTTP2 has every connection speak HTTP/2; otherwise one does where TLS chose it.
 	HTTP2 bool
 	// Request is what every attempt sends.
@@ -180,7 +182,11 @@ const connectMax = 10 * time.Second
 // Connect opens every client's connection. The error is the first that failed; where the
 // target is not ours, the first that was not the target's.
 func (f *Fleet) Connect(ctx context.Context) error {
-	if f.cfg.Request.CloseEach {
+	count := len(f.clients)
+	switch {
+	case f.cfg.Request.CloseEach && f.cfg.Secure:
+		count = 1
+	case f.cfg.Request.CloseEach:
 		return nil // every attempt opens its own
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -193,11 +199,11 @@ func (f *Fleet) Connect(ctx context.Context) error {
 	}
 	var next atomic.Int64
 	var wg sync.WaitGroup
-	for range min(connecting, len(f.clients)) {
+	for range min(connecting, count) {
 		wg.Go(func() {
 			for ctx.Err() == nil {
 				i := int(next.Add(1)) - 1
-				if i >= len(f.clients) {
+				if i >= count {
 					return
 				}
 				conn, err := f.dial(dialing, i)
@@ -207,7 +213,7 @@ func (f *Fleet) Connect(ctx context.Context) error {
 				case f.cfg.Foreign && ctx.Err() == nil && targets(err):
 					f.unconnected.Add(1)
 				default:
-					cancel(fmt.Errorf("fleet: open connection %d of %d: %w", i+1, len(f.clients), err))
+					cancel(fmt.Errorf("fleet: open connection %d of %d: %w", i+1, count, err))
 					return
 				}
 			}
@@ -218,10 +224,10 @@ func (f *Fleet) Connect(ctx context.Context) error {
 }
 
 // targets reports whether a failure to connect is the target's doing: not this machine's, and
-// not that of a certificate, which no retry mends.
+// none that no retry mends.
 func targets(err error) bool {
 	_, local := localFault(err)
-	return !local && !errors.As(err, new(*tls.CertificateVerificationError))
+	return !local && !errors.Is(err, ErrMisfit)
 }
 
 func (f *Fleet) dial(ctx context.Context, client int) (net.Conn, error) {

@@ -1,7 +1,10 @@
 package fleet
 
 import (
+	"crypto/tls"
 	"errors"
+	"fmt"
+	"net"
 	"reflect"
 	"testing"
 )
@@ -71,6 +74,15 @@ func FuzzParseResponse(f *testing.F) {
 			t.Errorf("parseResponse(%q) = %+v, out of range", head, r)
 		}
 	})
+}
+
+// An alert of the server's after the handshake is TLS's failure and no reset.
+func TestRefusedTLS(t *testing.T) {
+	for op, want := range map[string]bool{"remote error": true, "local error": false, "read": false} {
+		if got := refusedTLS(fmt.Errorf("x: %w", &net.OpError{Op: op, Err: tls.AlertError(116)})); got != want {
+			t.Errorf("an alert as a %s: %v, want %v", op, got, want)
+		}
+	}
 }
 
 func TestRequestIsOverwrittenInPlace(t *testing.T) {

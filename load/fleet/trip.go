@@ -11,6 +11,7 @@ import (
 	"net/http/httptrace"
 	"net/textproto"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -51,16 +52,24 @@ type trip struct {
 	filled    bool             // the body is a template
 	single    *http.ClientConn // of HTTP/1.1
 
+	dials sync.WaitGroup // of the attempt under way; see dial
+
 	mu      sync.Mutex
-	spare   net.Conn // opened already, for the next who dials
-	attempt int      // of this trip, so that a late word of one before does not count
-	fresh   bool     // the spare was opened for the attempt that comes
-	dialled bool     // a connection had to be opened for the attempt
-	writes  int      // of the request under way
+	spare   net.Conn  // opened already, for the next who dials
+	opened  time.Time // when the spare was
+	last    net.Conn  // handed out last
+	attempt int       // of this trip, so that a late word of one before does not count
+	fresh   bool      // the spare was opened for the attempt that comes
+	dialled bool      // a connection had to be opened for the attempt
+	writes  int       // of the request under way
 }
 
+// spareMost is how long a connection may wait for its first request: servers give up those
+// that say nothing, Go's after 10 s where they speak HTTP/2.
+const spareMost = 8 * time.Second
+
 func newTrip(c *client, conn net.Conn) *trip {
-	t := &trip{c: c, spare: conn, scheme: "http", http2: c.f.cfg.HTTP2 || speaksHTTP2(conn), filled: c.f.cfg.Request.bodyTemplate()}
+	t := &trip{c: c, spare: conn, opened: time.Now(), scheme: "http", http2: c.f.cfg.HTTP2 || speaksHTTP2(conn), filled: c.f.cfg.Request.bodyTemplate()}
 	if _, ok := conn.(*tls.Conn); ok {
 		t.scheme = "https"
 	}
@@ -85,24 +94,53 @@ type dialError struct{ err error }
 func (e dialError) Error() string { return e.err.Error() }
 func (e dialError) Unwrap() error { return e.err }
 
-// dial hands out the connection that is there already, or opens one.
+// An attemptKey finds the attempt that a request is of in its context.
+type attemptKey struct{}
+
+type attemptOf struct {
+	number int
+	ctx    context.Context //nolint:containedctx // net/http dials with the values of a request's context, and without its end
+}
+
+// errOver is for who dials for an attempt that has ended.
+var errOver = errors.New("fleet: the attempt is over")
+
+// dial hands out the connection that is there already, or opens one. It ends with the attempt
+// that it is for, where net/http would go on for those that may come.
 func (t *trip) dial(ctx context.Context) (net.Conn, error) {
+	of, ok := ctx.Value(attemptKey{}).(attemptOf)
+	if !ok {
+		panic("fleet: BUG: a dial for no attempt")
+	}
 	t.mu.Lock()
+	if of.number != t.attempt {
+		t.mu.Unlock()
+		return nil, errOver
+	}
+	t.dials.Add(1) // never after end has begun to wait
+	defer t.dials.Done()
 	conn := t.spare
 	t.spare = nil
-	t.mu.Unlock()
-	if conn != nil {
-		return conn, nil
+	if conn != nil && time.Since(t.opened) > spareMost {
+		_ = conn.Close()
+		conn = nil
 	}
-	begun := t.c.f.now()
-	conn, err := t.c.f.dial(ctx, t.c.id)
+	t.dialled = t.dialled || conn == nil
+	t.mu.Unlock()
+	if conn == nil {
+		begun := t.c.f.now()
+		var err error
+		if conn, err = t.c.f.dial(of.ctx, t.c.id); err != nil {
+			return nil, dialError{err}
+		}
+		t.c.f.cfg.Recorder.Waited(uint32(t.c.id), t.c.f.now()-begun)
+	}
 	t.mu.Lock()
-	t.dialled = true
-	t.mu.Unlock()
-	if err != nil {
-		return nil, dialError{err}
+	defer t.mu.Unlock()
+	if t.last != nil {
+		_ = t.last.Close() // nobody asks for a new one while it is of use
 	}
-	t.c.f.cfg.Recorder.Waited(uint32(t.c.id), t.c.f.now()-begun)
+	t.last = conn
 	return conn, nil
 }
 
@@ -114,19 +152,25 @@ func (t *trip) close() {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.spare != nil {
-		_ = t.spare.Close()
-		t.spare = nil
+	for _, conn := range []net.Conn{t.spare, t.last} { // net/http keeps one whose answer did not come
+		if conn != nil {
+			_ = conn.Close()
+		}
 	}
+	t.spare, t.last = nil, nil
 }
 
 // travel makes the attempt that is due, from the client's goroutine.
 func (c *client) travel(ctx context.Context) (retry.Outcome, time.Duration, ending) {
+	t := c.trip
+	number := t.begin()
 	attempt, cancel := context.WithDeadline(ctx, c.end())
-	defer cancel()
-	o, err := c.trip.do(attempt)
+	o, err := t.do(attempt, number)
+	over := attempt.Err() != nil
+	cancel()
+	t.end()
 	if err != nil {
-		return c.failed(ctx, c.trip.outcome(attempt, err))
+		return c.failed(ctx, t.outcome(over, err))
 	}
 	at := c.f.now()
 	c.reached = c.arrived()
@@ -134,9 +178,8 @@ func (c *client) travel(ctx context.Context) (retry.Outcome, time.Duration, endi
 }
 
 // do sends one attempt and reads its answer to the end.
-func (t *trip) do(ctx context.Context) (retry.Outcome, error) {
-	number := t.begin()
-	defer t.end()
+func (t *trip) do(ctx context.Context, number int) (retry.Outcome, error) {
+	ctx = context.WithValue(ctx, attemptKey{}, attemptOf{number, ctx})
 	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { t.wrote(number) }})
 	answer, err := t.send(t.request(ctx))
 	if err != nil {
@@ -184,12 +227,14 @@ func (t *trip) begin() int {
 	return t.attempt
 }
 
-// end closes the attempt: what is written later does not count.
+// end closes the attempt, whose context has ended: what is written later does not count, and
+// nobody dials for it any more.
 func (t *trip) end() {
 	t.mu.Lock()
-	defer t.mu.Unlock()
 	t.attempt++
 	t.c.f.replayed.Add(int64(max(0, t.writes-1)))
+	t.mu.Unlock()
+	t.dials.Wait()
 }
 
 // wrote is told when the request's head has been written.
@@ -209,15 +254,23 @@ func (t *trip) wrote(number int) {
 	t.c.depart(now)
 }
 
-// outcome is what an attempt's error means.
-func (t *trip) outcome(ctx context.Context, err error) retry.Outcome {
+// malformedWords are in the errors of net/http that say that what came is no HTTP; they have no
+// types. An answer that ends inside a line of its head is among them.
+var malformedWords = []string{"malformed", "bad Content-Length", "chunk length", "chunked", "HTTP/1.1 header", "http2: frame too large"}
+
+// outcome is what the error of an attempt, which has ended, means; over says that its time was.
+func (t *trip) outcome(over bool, err error) retry.Outcome {
 	var dial dialError
 	switch {
 	case errors.As(err, &dial):
 		return t.c.f.dialOutcome(dial.err)
-	case ctx.Err() != nil, errors.Is(err, context.DeadlineExceeded):
+	case (over || errors.Is(err, context.DeadlineExceeded)) && !t.c.departed:
+		return retry.Outcome{Kind: retry.ConnectTimeout}
+	case over, errors.Is(err, context.DeadlineExceeded):
 		return retry.Outcome{Kind: retry.Timeout}
-	case strings.Contains(err.Error(), "malformed"), errors.As(err, new(*textproto.ProtocolError)):
+	case refusedTLS(err):
+		return retry.Outcome{Kind: retry.TLSFailed}
+	case errors.As(err, new(*textproto.ProtocolError)), slices.ContainsFunc(malformedWords, func(word string) bool { return strings.Contains(err.Error(), word) }):
 		return retry.Outcome{Kind: retry.Malformed}
 	}
 	return retry.Outcome{Kind: retry.Reset}

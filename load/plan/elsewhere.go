@@ -2,6 +2,8 @@ package plan
 
 import (
 	"net/textproto"
+	"net/url"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -95,21 +97,46 @@ func isHeaderName(text string) bool {
 	return text != ""
 }
 
-// secretHeaders hold what must not go into a result that is mailed to a colleague.
-var secretHeaders = []string{"Authorization", "Cookie", "Proxy-Authorization", "X-Api-Key", "X-Auth-Token"}
+// secretWords are in the names of headers and query parameters whose values must not go into a
+// result that is mailed to a colleague.
+var secretWords = []string{
+	"auth", "cookie", "credential", "jwt", "key", "passw", "pwd", "secret", "session", "signature", "token",
+}
 
-// Redacted returns p without the values of headers that hold secrets, for a result.
+func holdsSecret(name string) bool {
+	name = strings.ToLower(name)
+	return name == "sig" || slices.ContainsFunc(secretWords, func(word string) bool { return strings.Contains(name, word) })
+}
+
+// redactedURL returns a URL without the values of those parameters of its query that hold secrets.
+func redactedURL(text string) string {
+	path, query, found := strings.Cut(text, "?")
+	if !found {
+		return text
+	}
+	parameters := strings.Split(query, "&")
+	for i, parameter := range parameters {
+		name, _, valued := strings.Cut(parameter, "=")
+		if plain, err := url.QueryUnescape(name); err == nil {
+			name = plain
+		}
+		if valued && holdsSecret(name) {
+			parameters[i] = parameter[:strings.IndexByte(parameter, '=')+1] + "left-out"
+		}
+	}
+	return path + "?" + strings.Join(parameters, "&")
+}
+
+// Redacted returns p without what looks like a secret by its name, in a header or in the URL's
+// query, for a result. A run is not repeated with it: a target may refuse what is in its place.
 func (p Plan) Redacted() Plan {
 	headers := make([]string, len(p.Headers))
 	for i, h := range p.Headers {
 		headers[i] = h
-		name, _, _ := strings.Cut(h, ":")
-		for _, secret := range secretHeaders {
-			if strings.EqualFold(name, secret) {
-				headers[i] = name + ": (left out)"
-			}
+		if name, _, _ := strings.Cut(h, ":"); holdsSecret(name) {
+			headers[i] = name + ": (left out)"
 		}
 	}
-	p.Headers = headers
+	p.Headers, p.URL = headers, redactedURL(p.URL)
 	return p
 }
