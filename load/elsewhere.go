@@ -159,9 +159,6 @@ func (e *elsewhere) notes(p plan.Plan, stats fleet.Stats) []string {
 	if e.asked.Load() {
 		notes = append(notes, "the target asked for a client's certificate and got none: --cert FILE --key FILE gives one")
 	}
-	if addresses := e.site.Addresses(); len(addresses) > 1 {
-		notes = append(notes, fmt.Sprintf("%d addresses behind the name, used in turn: %s", len(addresses), strings.Join(addresses, ", ")))
-	}
 	if !p.KeepAlive {
 		notes = append(notes, "keepalive false: every attempt opened a connection of its own, and that is inside its latency")
 	}

@@ -102,6 +102,9 @@ func Run(ctx context.Context, p plan.Plan, env Env) (*record.Result, error) {
 	trace, stopTrace := startTracer(ctx, env.Trace, abandon)
 	defer stopTrace()
 	log := newHLogger(env.HLog, result)
+	if site != nil {
+		result.Addresses = site.site.Addresses()
+	}
 	if site != nil && p.Probe == plan.ProbeOn {
 		site.measure(ctx, p, env)
 		result.Probe = site.probe

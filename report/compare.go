@@ -72,7 +72,7 @@ func writeComparison(p *page, r *record.Result, plan planFields) {
 	}
 	p.blank()
 	p.para(bestMark, factIndent, "best of its kind; attempts and amplification are compared only between strategies that got (within 1"+string(nbsp)+"%) most done.")
-	model := plan.targetModel()
+	model := targetModel(r, plan)
 	if model == "" {
 		model = "unknown, as the result holds no plan"
 	}

@@ -13,6 +13,9 @@ import (
 // csvHead names the columns of the CSV.
 var csvHead = []string{"strategy", "at_ms", "arrivals", "first", "retries", "served", "wasted", "rejected", "retry_synchronisation_index"}
 
+// csvWasted is the column of csvHead that has no figure where arrivals were measured at the clients.
+const csvWasted = 6
+
 // CSV writes one row for each bucket of each strategy, runs and buckets in the result's order, under
 // a head that names the columns. at_ms is the bucket's start, a decimal number; the index is empty
 // where the bucket has none, and of a run from a log every count but the arrivals is. Rows end in a line feed.
@@ -24,7 +27,11 @@ func CSV(w io.Writer, r *record.Result) error {
 	for i := range r.Runs {
 		strategy := csvText(r.Runs[i].Strategy)
 		for j := range r.Runs[i].Buckets {
-			_ = out.Write(csvRow(strategy, &r.Runs[i].Buckets[j], r.Runs[i].FromLog == nil))
+			row := csvRow(strategy, &r.Runs[i].Buckets[j], r.Runs[i].FromLog == nil)
+			if r.Runs[i].ArrivalsMeasuredAt == "client" {
+				row[csvWasted] = "" // only the target knows
+			}
+			_ = out.Write(row)
 		}
 	}
 	out.Flush()

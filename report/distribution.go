@@ -59,8 +59,12 @@ var histograms = []histogram{
 	{"delay", func(r *record.Run) *record.Distribution { return &r.Delay }, length},
 	{"elapsed", func(r *record.Run) *record.Distribution { return &r.Elapsed }, length},
 	{"lateness", func(r *record.Run) *record.Distribution { return &r.Lateness }, length},
+	{connectionWait, func(r *record.Run) *record.Distribution { return &r.Generator.ConnectionWait }, length},
 	{"attempt at success", func(r *record.Run) *record.Distribution { return &r.AttemptAtSuccess }, significantCount},
 }
+
+// connectionWait is the row that stands only where attempts had to wait for a connection.
+const connectionWait = "connection wait"
 
 // significantCount writes an attempt's number: whole where it is.
 func significantCount(v float64) string {
@@ -127,6 +131,9 @@ func distributionRows(run *record.Run, shown []statistic) [][]string {
 	}
 	rows := [][]string{head}
 	for _, h := range histograms {
+		if h.name == connectionWait && h.of(run).Count == 0 {
+			continue
+		}
 		row := []string{h.name}
 		for _, s := range shown {
 			row = append(row, s.text(h.of(run), h.unit))

@@ -137,8 +137,11 @@ func completion(run *record.Run) string {
 	}
 }
 
-// wasted says how much finished work nobody waited for any more.
+// wasted says how much finished work nobody waited for any more; the target alone knows.
 func wasted(run *record.Run) string {
+	if run.ArrivalsMeasuredAt == "client" {
+		return ""
+	}
 	var served, lost int64
 	for i := range run.Buckets {
 		served += run.Buckets[i].Served
@@ -287,7 +290,11 @@ func writeGenerator(p *page, run *record.Run) {
 	if g.Connections != 0 {
 		connections = plural(g.Connections, "connection")
 	}
-	p.fact("Generator", kept, spread, "lateness p50 "+lengthOr(late.P50)+", p99 "+lengthOr(late.P99)+rest, connections, timer)
+	replayed := ""
+	if g.Replayed != 0 {
+		replayed = plural(g.Replayed, "request") + " replayed by transport"
+	}
+	p.fact("Generator", kept, spread, "lateness p50 "+lengthOr(late.P50)+", p99 "+lengthOr(late.P99)+rest, connections, replayed, timer)
 }
 
 // namedMost bounds a list of counters.

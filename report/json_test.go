@@ -226,6 +226,11 @@ func TestCSV(t *testing.T) {
 			}
 		})
 	}
+	var b bytes.Buffer
+	theirs := record.Run{Strategy: "x", ArrivalsMeasuredAt: "client", Buckets: []record.Bucket{{Arrivals: 7, Served: 5}}}
+	if err := report.CSV(&b, resultOf("{}", theirs)); err != nil || b.String() != head+"x,0,7,0,0,5,,0,\n" {
+		t.Errorf("CSV of a target that is not ours = %q, %v; want no figure of wasted work", b.String(), err)
+	}
 	rows, err := csv.NewReader(strings.NewReader(text("x"))).ReadAll()
 	if err != nil || len(rows) != 3 {
 		t.Errorf("read back: %d rows, %v", len(rows), err)

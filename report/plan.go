@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"strconv"
 	"strings"
 	"time"
 
@@ -48,6 +49,8 @@ func (f planFields) texts(key string) []string {
 			texts = append(texts, clean(v))
 		case json.Number:
 			texts = append(texts, clean(v.String()))
+		case bool:
+			texts = append(texts, strconv.FormatBool(v))
 		}
 	}
 	return texts
@@ -81,18 +84,40 @@ func (f planFields) outages() []outage {
 	return list
 }
 
+// Fields that say what the target is: the built-in one, and one elsewhere.
+var (
+	builtInFields   = []string{"transport", "model", "burst", "capacity", "workers", "queue", "service", "abandoned", "send-retry-after", "outage"}
+	elsewhereFields = []string{"url", "unix-socket", "method", "http", "keepalive", "insecure"}
+)
+
 // targetModel names the target in the words of the flags: "capacity 1000/s, workers 1, queue 0, ...".
 // What has no effect on it is left out.
-func (f planFields) targetModel() string {
-	idle := map[string]string{"transport": "tcp", "send-retry-after": "none"}
+func targetModel(r *record.Result, f planFields) string {
+	idle := map[string]string{"transport": "tcp", "send-retry-after": "none", "unix-socket": "none", "keepalive": "true", "insecure": "false"}
 	if f.text("model") != "token-bucket" {
 		idle["burst"] = f.text("burst")
 	}
+	fields := builtInFields
+	if url := f.text("url"); url != "" && url != "none" {
+		fields = elsewhereFields
+	}
 	var parts []string
-	for _, key := range []string{"url", "transport", "model", "burst", "capacity", "workers", "queue", "service", "abandoned", "send-retry-after", "outage"} {
+	for _, key := range fields {
 		if text := f.text(key); text != "" && text != idle[key] {
 			parts = append(parts, strings.ReplaceAll(key, "-", " ")+string(nbsp)+text)
 		}
+	}
+	if n := len(r.Addresses); n > 1 {
+		const shown = 4
+		var addresses []string
+		for _, a := range r.Addresses[:min(n, shown)] {
+			addresses = append(addresses, clean(a))
+		}
+		text := count(int64(n)) + " addresses in turn: " + strings.Join(addresses, ", ")
+		if n > shown {
+			text += ", ..."
+		}
+		parts = append(parts, text)
 	}
 	return strings.Join(parts, ", ")
 }

@@ -79,7 +79,7 @@ func writeGates(p *page, r *record.Result) {
 // writeOrigin says where the figures come from and how to get them again.
 func writeOrigin(p *page, r *record.Result, plan planFields) {
 	p.heading("This run")
-	if model := plan.targetModel(); model != "" && len(r.Runs) < 2 {
+	if model := targetModel(r, plan); model != "" && len(r.Runs) < 2 {
 		p.para("Target", factIndent, model)
 	}
 	version := clean(r.Tool.Version)

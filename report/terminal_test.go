@@ -99,7 +99,13 @@ func urlResult() *record.Result {
 	c.PeakOverCapacity, c.WindowPeakOverCapacity, c.Waves, c.WavePeaks, c.Verdict = nil, nil, nil, nil, record.VerdictClear
 	run.Attempts.ByOutcome = map[string]int64{"200": 2000, "503": 9000, "timeout": 100, "connect_failed": 85}
 	run.Attempts.InFlightAtEnd = 4
-	return resultOf(`{"url":"http://127.0.0.1:8080/","clients":2000}`, run)
+	g := &run.Generator
+	g.Replayed, g.ConnectionWait = 3, record.Distribution{
+		Count: 85, Min: ptr(int64(90_000)), Mean: ptr(150_000.0), P50: ptr(int64(140_000)), P90: ptr(int64(200_000)), P99: ptr(int64(310_000)), P999: ptr(int64(310_000)), Max: ptr(int64(310_000)),
+	}
+	r := resultOf(`{"url":"http://service.localhost:8080/","clients":2000,"model":"slots","capacity":"1000/s","workers":1,"method":"PUT","http":"auto","keepalive":true,"unix-socket":"none","insecure":true}`, run)
+	r.Addresses = []string{"127.0.0.1:8080", "[::1]:8080"}
+	return r
 }
 
 func zeroCapacity() *record.Result {

@@ -23,6 +23,8 @@ type Result struct {
 	Interrupted    bool            `json:"interrupted"`
 	Valid          bool            `json:"valid"`
 	InvalidReasons []string        `json:"invalid_reasons"`
+	// Addresses are what a target that is not ours was dialled at, in turn; nil for the built-in one.
+	Addresses []string `json:"addresses,omitempty"`
 	// Probe is the target's healthy baseline, taken before the storm; nil without one.
 	Probe *Probe `json:"probe,omitempty"`
 	Runs  []Run  `json:"runs"`

@@ -275,6 +275,10 @@ func TestEveryMetricReadsItsOwnField(t *testing.T) {
 			t.Errorf("%s = %v, want %v", tt.name, *m.Value(&run), tt.want)
 		}
 	}
+	run.ArrivalsMeasuredAt = "client" // and what the target did for clients that had gone, it alone knows
+	if m, _ := check.Lookup("wasted_share"); m.Value(&run) != nil {
+		t.Errorf("wasted_share = %v of a target that is not ours, want no value", *m.Value(&run))
+	}
 }
 
 // TestMetricsTable: names and aliases are unique, have a meaning, and are read by the parser.

@@ -157,7 +157,11 @@ func waves(r *record.Run) *float64 {
 	return whole(r.Convoy.Waves)
 }
 
+// wastedShare has no value where the clients alone measured: they do not know what a target does.
 func wastedShare(r *record.Run) *float64 {
+	if r.ArrivalsMeasuredAt == "client" {
+		return nil
+	}
 	var wasted, served int64
 	for i := range r.Buckets {
 		wasted += r.Buckets[i].Wasted
