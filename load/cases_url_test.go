@@ -48,7 +48,7 @@ func TestAClosedPortForAMinute(t *testing.T) {
 			time.Sleep(39 * time.Second)
 			at[1] = heap()
 		}()
-		result := elsewhere(t, scenario(t, "url: http://127.0.0.1:1/", "strategy: none", "clients: 2000", "max-elapsed: unlimited", "duration: 60s"), closedPort())
+		result := elsewhere(t, scenario(t, "url: http://127.0.0.1:1/", "probe: off", "strategy: none", "clients: 2000", "max-elapsed: unlimited", "duration: 60s"), closedPort())
 		run := &result.Runs[0]
 		// Attempts at 0, 0.1, 0.3, ... 25.5 and 45.5 s.
 		if got := fmt.Sprint(run.Attempts.ByOutcome, run.Books.Lost); got != "map[refused:20000] map[refused:20000]" || !run.Books.Balanced {
@@ -97,7 +97,7 @@ func TestConnectionsOfAForeignTarget(t *testing.T) {
 				},
 			}
 			go func() { _ = server.Serve(ln) }()
-			result := elsewhere(t, scenario(t, "url: http://127.0.0.1/", "strategy: constant", "clients: 200", "base: 5ms", "cap: 5ms",
+			result := elsewhere(t, scenario(t, "url: http://127.0.0.1/", "probe: off", "strategy: constant", "clients: 200", "base: 5ms", "cap: 5ms",
 				"max-retries: 19", fmt.Sprint("keepalive: ", keepAlive)), network.DialContext)
 			synctest.Wait()
 			want := int64(200)
