@@ -69,6 +69,11 @@ type stub struct {
 	// answer gives what the nth request of a connection gets, n from 0; hangUp ends the
 	// connection after it. It may take its time.
 	answer func(r *http.Request, n int) (text string, hangUp bool)
+	// read takes a request's body, before the answer; an error ends the connection. nil reads
+	// it whole.
+	read func(r *http.Request) error
+	// linger is how long a connection that is hung up stays open, unread.
+	linger time.Duration
 
 	listener *targettest.Listener
 	opened   atomic.Int64
@@ -122,11 +127,19 @@ func (s *stub) serve(conn net.Conn) {
 		if err != nil {
 			return
 		}
-		if _, err := io.Copy(io.Discard, r.Body); err != nil {
+		read := s.read
+		if read == nil {
+			read = func(r *http.Request) error { _, err := io.Copy(io.Discard, r.Body); return err }
+		}
+		if read(r) != nil {
 			return
 		}
 		text, last := s.answer(r, n)
-		if _, err := io.WriteString(conn, text); err != nil || last {
+		_, err = io.WriteString(conn, text)
+		if last {
+			time.Sleep(s.linger)
+		}
+		if err != nil || last {
 			return
 		}
 	}

@@ -280,10 +280,9 @@ func (t *trip) outcome(over bool, err error) retry.Outcome {
 func (t *trip) request(ctx context.Context) *http.Request {
 	template := &t.c.f.cfg.Request
 	p := places{t.c.id, t.c.operation, t.c.policy.Attempt()}
-	path, query, found := strings.Cut(p.fill(template.Target), "?")
 	r := &http.Request{
 		Method:     template.Method,
-		URL:        &url.URL{Scheme: t.scheme, Host: template.Host, Opaque: path, RawQuery: query, ForceQuery: found && query == ""},
+		URL:        t.url(p.fill(template.Target)),
 		Header:     http.Header{},
 		Proto:      "HTTP/1.1",
 		ProtoMajor: 1,
@@ -304,6 +303,19 @@ func (t *trip) request(ctx context.Context) *http.Request {
 	}
 	t.body(r, p, template)
 	return r.WithContext(ctx)
+}
+
+// url says where a request goes. Its path stands in it as it is written, so that net/http does
+// not write it in another way.
+func (t *trip) url(target string) *url.URL {
+	path, query, found := strings.Cut(target, "?")
+	u := &url.URL{Scheme: t.scheme, Host: t.c.f.cfg.Request.Host, Opaque: path, RawQuery: query, ForceQuery: found && query == ""}
+	if strings.HasPrefix(path, "//") { // a host would be read in it
+		if plain, err := url.PathUnescape(path); err == nil {
+			u.Opaque, u.Path, u.RawPath = "", plain, path
+		}
+	}
+	return u
 }
 
 // body gives every attempt a reader of its own over the one body that the fleet shares.
