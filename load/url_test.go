@@ -189,7 +189,8 @@ func TestEveryFormOfAnAnswer(t *testing.T) {
 			}
 			t.Run(tt.name+"/"+way, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					s := stub{answer: func(*http.Request, int) (string, bool) { return text, tt.hangUp }}
+					const linger = 50 * time.Millisecond
+					s := stub{answer: func(*http.Request, int) (string, bool) { return text, tt.hangUp }, linger: linger}
 					defer s.start(t)()
 					lines := []string{"url: http://127.0.0.1/", "clients: 3", "operations: 6", "rate: 10/s", "max-retries: 0", "timeout: 1s", "duration: 20s"}
 					if !strings.HasPrefix(way, "method") {
@@ -198,6 +199,10 @@ func TestEveryFormOfAnAnswer(t *testing.T) {
 					result := elsewhere(t, scenario(t, append(lines, way)...), s.network.DialContext)
 					if got, want := outcomes(result), "map["+tt.want+":6] map[]"; got != want {
 						t.Errorf("outcomes and losses %s, want %s", got, want)
+					}
+					untilEnd := tt.name == "until the end" || tt.name == "HTTP/1.0 without a length"
+					if l := result.Runs[0].Latency; tt.want == "200" && (*l.Min == int64(linger)) != untilEnd {
+						t.Errorf("latency %d ns, want 50 ms only where the end of the connection ends the body", *l.Min)
 					}
 					if got := s.opened.Load(); got != tt.connections || result.Runs[0].Generator.Connections != got {
 						t.Errorf("%d connections, %d by the report; want %d", got, result.Runs[0].Generator.Connections, tt.connections)
@@ -322,6 +327,26 @@ func TestTargetsThatAreNotThere(t *testing.T) {
 		})
 	}
 }
+
+// An attempt that could not be written did not arrive.
+func TestAnAttemptThatCouldNotBeSent(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := stub{}
+		defer s.start(t)()
+		result := elsewhere(t, scenario(t, "url: http://127.0.0.1/", "clients: 5", "max-retries: 1", "retry-on: +reset"), func(ctx context.Context, network, address string) (net.Conn, error) {
+			conn, err := s.network.DialContext(ctx, network, address)
+			return mute{conn}, err
+		})
+		if got := outcomes(result); got != "map[reset:10] map[reset_before_arrival:10]" || result.Runs[0].Books.Arrivals != 0 {
+			t.Errorf("%s, %d arrivals; want 10 lost before arrival", got, result.Runs[0].Books.Arrivals)
+		}
+	})
+}
+
+// mute takes nothing.
+type mute struct{ net.Conn }
+
+func (mute) Write([]byte) (int, error) { return 0, os.NewSyscallError("write", syscall.EPIPE) }
 
 // A target that takes no connection costs each attempt its time and no goroutine for longer: net/http
 // would go on dialling for an attempt that is over.

@@ -323,6 +323,56 @@ func TestRetiredConnectionsAreNoFailures(t *testing.T) {
 	}
 }
 
+// retire is a server of HTTP/2 that takes a request and says that it will not handle it.
+func retire(conn net.Conn) {
+	defer func() { _ = conn.Close() }()
+	const preface, head = 24, 9 // bytes; the head of a frame is its length, type, flags and stream
+	if _, err := io.CopyN(io.Discard, conn, preface); err != nil {
+		return
+	}
+	if _, err := conn.Write([]byte{0, 0, 0, 4, 0, 0, 0, 0, 0}); err != nil { // SETTINGS
+		return
+	}
+	for {
+		var frame [head]byte
+		if _, err := io.ReadFull(conn, frame[:]); err != nil {
+			return
+		}
+		if _, err := io.CopyN(io.Discard, conn, int64(frame[0])<<16|int64(frame[1])<<8|int64(frame[2])); err != nil {
+			return
+		}
+		if frame[3] == 1 { // HEADERS: GOAWAY, the last handled stream is 0, no error
+			_, _ = conn.Write([]byte{0, 0, 8, 7, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0})
+		}
+	}
+}
+
+// A request that the server said it did not handle is sent again by the transport: one attempt, one
+// arrival, and counted apart.
+func TestReplaysAreCountedApart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s goServer
+		s.Protocols = every()
+		defer s.start(t, nil, func(http.ResponseWriter, *http.Request) {})()
+		var dials atomic.Int64
+		result := elsewhere(t, scenario(t, "url: http://127.0.0.1:443/", "http: 2", "clients: 5", "method: POST", "body: x"), func(ctx context.Context, network, address string) (net.Conn, error) {
+			if dials.Add(1) > 5 {
+				return s.network.DialContext(ctx, network, address)
+			}
+			client, server := targettest.Pipe()
+			go retire(server)
+			return client, nil
+		})
+		run := &result.Runs[0]
+		if got := outcomes(result); got != "map[200:5] map[]" || run.Generator.Replayed != 5 || run.Attempts.Sent != 5 || run.Books.Arrivals != 5 || s.requests.Load() != 5 {
+			t.Errorf("%s, %d replayed, %d sent, %d arrivals, %d handled; want 5 of each", got, run.Generator.Replayed, run.Attempts.Sent, run.Books.Arrivals, s.requests.Load())
+		}
+		if !strings.Contains(strings.Join(run.Notes, ""), "replayed by transport") {
+			t.Error("no note says so")
+		}
+	})
+}
+
 // D-12 (b): every client has a connection of its own, so a server that takes 10 streams at a
 // time holds no one up, and the report says how many connections that took. HTTP/1.1 is alike.
 func TestTheStreamLimitHidesNoClient(t *testing.T) {
@@ -353,14 +403,14 @@ func TestNothingOfHTTP2IsLeft(t *testing.T) {
 		s.Protocols = every()
 		release := make(chan struct{})
 		defer s.start(t, nil, func(w http.ResponseWriter, r *http.Request) {
-			if r.Header.Get("Stormtest-Client") > "4" {
+			if len(r.Header.Get("Stormtest-Client")) > 2 { // the others have not even a head
 				_ = http.NewResponseController(w).Flush()
 			}
 			<-release
 		})()
-		result := elsewhere(t, scenario(t, "url: http://127.0.0.1:443/", "http: 2", "clients: 10", "duration: 1s"), s.network.DialContext)
-		if got := result.Runs[0].Attempts.InFlightAtEnd; got != 10 {
-			t.Errorf("%d in flight, want 10", got)
+		result := elsewhere(t, scenario(t, "url: http://127.0.0.1:443/", "http: 2", "clients: 400", "duration: 1s"), s.network.DialContext)
+		if got := result.Runs[0].Attempts.InFlightAtEnd; got != 400 {
+			t.Errorf("%d in flight, want 400", got)
 		}
 		close(release)
 		synctest.Wait()
