@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -40,6 +41,13 @@ func (s *seen) add(text string) {
 	s.counts[text]++
 }
 
+// all returns what came, and how often.
+func (s *seen) all() map[string]int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.counts)
+}
+
 // resultAt reads the one run of a result file.
 func resultAt(t *testing.T, path string) *record.Run {
 	t.Helper()
@@ -69,8 +77,8 @@ func TestABodyFromStdin(t *testing.T) {
 	code := run(t.Context(), []string{"--clients", "20", "--strategy", "constant", "--base", "20ms", "--cap", "20ms", "--max-retries", "3", "--retry-non-idempotent", "--bucket", "1s",
 		"--probe", "off", "-m", "POST", "--body-file", "-", "--quiet", s.URL}, world{in: bytes.NewReader(body), out: &out, err: &errs})
 	want := fmt.Sprintf("POST 3000 %x", sha256.Sum256(body))
-	if code != codePassed || errs.Len() > 0 || len(got.counts) != 1 || got.counts[want] != 80 {
-		t.Errorf("code %d, stderr %q, got %v; want 80 of %s", code, errs.String(), got.counts, want)
+	if code != codePassed || errs.Len() > 0 || len(got.all()) != 1 || got.all()[want] != 80 {
+		t.Errorf("code %d, stderr %q, got %v; want 80 of %s", code, errs.String(), got.all(), want)
 	}
 }
 
@@ -129,8 +137,8 @@ func TestOtherNetworks(t *testing.T) {
 			args = append(args, "http://"+host+"/a?b=1")
 		}
 		c := do(t.Context(), nil, args...)
-		if c.code != codePassed || got.counts[host+"/a?b=1"] != 5 || !strings.Contains(c.out, "5 × 200") {
-			t.Errorf("%s: code %d, stderr %q, got %v; want 5 at %s", tt.network, c.code, c.err, got.counts, host)
+		if c.code != codePassed || got.all()[host+"/a?b=1"] != 5 || !strings.Contains(c.out, "5 × 200") {
+			t.Errorf("%s: code %d, stderr %q, got %v; want 5 at %s", tt.network, c.code, c.err, got.all(), host)
 		}
 		_ = server.Close()
 	}
