@@ -114,13 +114,14 @@ func (e misfit) Error() string        { return e.text }
 func (e misfit) Unwrap() error        { return e.err }
 func (e misfit) Is(target error) bool { return target == fleet.ErrMisfit }
 
-// plainly leaves of an error that holds a misfit the sentence alone.
-func plainly(err error) error {
+// failure is a strategy's error. One that holds a misfit is the sentence alone, for it is the same with
+// every strategy.
+func failure(strategy string, err error) error {
 	var m misfit
 	if errors.As(err, &m) {
-		return m
+		return fmt.Errorf("load: %w", m)
 	}
-	return err
+	return fmt.Errorf("load: strategy %s: %w", strategy, err)
 }
 
 // runElsewhere lets a fleet meet a target that is not ours.
@@ -163,7 +164,7 @@ func (e *elsewhere) notes(p plan.Plan, stats fleet.Stats) []string {
 		notes = append(notes, "keepalive false: every attempt opened a connection of its own, and that is inside its latency")
 	}
 	if stats.Unconnected > 0 {
-		notes = append(notes, fmt.Sprintf("%d of %d clients found no connection before the start and opened one when their first attempt was due", stats.Unconnected, p.Clients))
+		notes = append(notes, fmt.Sprintf("%d of %d clients found no connection before the start and dialled again when their first attempt was due", stats.Unconnected, p.Clients))
 	}
 	if stats.Replayed > 0 {
 		notes = append(notes, fmt.Sprintf("%d requests were replayed by transport, because the target said that it had not handled them (HTTP/2): it saw so many more than there were attempts", stats.Replayed))

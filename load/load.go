@@ -114,7 +114,7 @@ func Run(ctx context.Context, p plan.Plan, env Env) (*record.Result, error) {
 		s := storm{plan: p, strategy: strategy, env: env, trace: trace, log: log, index: i, listen: listen, site: site}
 		run, reasons, err := s.run(ctx)
 		if err != nil && ctx.Err() == nil {
-			failed = fmt.Errorf("load: strategy %s: %w", strategy, plainly(err))
+			failed = failure(strategy, err)
 			break
 		}
 		if err == nil {

@@ -239,7 +239,7 @@ func TestWhatNoRetryMends(t *testing.T) {
 							t.Errorf("error %q, want %q in it", err, want)
 						}
 					}
-					if strings.Contains(err.Error(), "x509:") || strings.Contains(err.Error(), "fleet:") {
+					if strings.Contains(err.Error(), "x509:") || strings.Contains(err.Error(), "strategy") || strings.Contains(err.Error(), "fleet:") {
 						t.Errorf("error %q is no plain sentence", err)
 					}
 				})
