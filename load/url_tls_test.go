@@ -481,3 +481,17 @@ func TestDialsEndWithTheirAttempt(t *testing.T) {
 		})
 	}
 }
+
+// HTTP/2 with prior knowledge, at a server that knows HTTP/1 alone, is answered in what is no HTTP/2.
+func TestATargetWithoutHTTP2(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s goServer
+		defer s.start(t, nil, func(http.ResponseWriter, *http.Request) {})()
+		result := elsewhere(t, scenario(t, "url: http://127.0.0.1:443/", "http: 2", "clients: 50", "max-retries: 1"), s.network.DialContext)
+		by := result.Runs[0].Attempts.ByOutcome
+		// Where the server answered its preface and hung up before a request was written, that is a reset.
+		if by["malformed"] == 0 || by["malformed"]+by["reset"] != 50 {
+			t.Errorf("%s, want 50 malformed, or reset", outcomes(result))
+		}
+	})
+}
