@@ -28,7 +28,7 @@ type relay struct {
 
 	mu     sync.Mutex
 	conns  map[net.Conn]struct{}
-	gates  map[string]chan struct{} // by the address of hey's end; closed once it is admitted
+	gates  map[string]chan struct{} // by the address of hey's end; closed once it is admitted, and gone once passed or shut
 	ended  bool
 	counts relayCounts
 }
@@ -66,18 +66,49 @@ func (r *relay) take() relayCounts {
 	return c
 }
 
-// gate is open once the connection from that address has been admitted.
+// gate is open once the connection from that address has been admitted. The caller holds mu.
 func (r *relay) gate(address string) chan struct{} {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	if r.gates[address] == nil {
 		r.gates[address] = make(chan struct{})
 	}
 	return r.gates[address]
 }
 
-// admit lets the connection from that address through, which is hey's end of it.
-func (r *relay) admit(address string) { close(r.gate(address)) }
+// admit lets the connection from that address through, which is hey's end of it. The address may be one
+// that another connection had before, whose gate nobody passed.
+func (r *relay) admit(address string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	gate := r.gate(address)
+	select {
+	case <-gate:
+	default:
+		close(gate)
+	}
+}
+
+// pass waits until the connection from that address has been admitted, at most admitMost; false where it
+// is not. Its gate is gone then, for the system gives the address to others.
+func (r *relay) pass(ctx context.Context, address string) bool {
+	r.mu.Lock()
+	gate := r.gate(address)
+	r.mu.Unlock()
+	limit := time.NewTimer(admitMost)
+	defer limit.Stop()
+	admitted := false
+	select {
+	case <-gate:
+		admitted = true
+	case <-limit.C:
+	case <-ctx.Done():
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.gates[address] == gate {
+		delete(r.gates, address)
+	}
+	return admitted
+}
 
 // hangUp closes every connection: hey never does. Those who wait for it must have ended.
 func (r *relay) hangUp() {
@@ -144,17 +175,11 @@ func (r *relay) serve(ctx context.Context, near net.Conn) {
 	if !r.keep(near) {
 		return
 	}
-	dialling, cancel := context.WithTimeout(ctx, r.timeout)
-	defer cancel()
-	limit := time.NewTimer(admitMost)
-	defer limit.Stop()
-	select {
-	case <-r.gate(near.RemoteAddr().String()):
-	case <-limit.C:
-		return
-	case <-ctx.Done():
+	if !r.pass(ctx, near.RemoteAddr().String()) {
 		return
 	}
+	dialling, cancel := context.WithTimeout(ctx, r.timeout)
+	defer cancel()
 	far, err := r.dial(dialling)
 	if err != nil {
 		r.mu.Lock()
