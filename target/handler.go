@@ -16,7 +16,7 @@ type Handled struct {
 	// Counted says that it was an arrival: false before Start, and where nothing is there to arrive at.
 	Counted bool
 	Status  int  // of the answer; 0 is none
-	Reset   bool // the connection was reset instead
+	Reset   bool // the target reset the connection instead
 }
 
 // ServeHTTP answers one request by the target's rules, on any server. Run must be running.
@@ -50,6 +50,7 @@ func (t *Target) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	default:
 		h.Reset, h.Rejected = true, h.Counted
 	}
+	h.Reset = h.Reset || h.Status == 0 && resetByTarget(r.Context())
 	if t.cfg.OnHandled != nil {
 		t.cfg.OnHandled(h)
 	}

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"stormtest/target/station"
@@ -27,8 +28,21 @@ type HTTPServer struct {
 	open     sync.WaitGroup // connections
 
 	mu     sync.Mutex
-	conns  map[net.Conn]struct{}
+	conns  map[net.Conn]*ending
 	opened int64
+}
+
+// An ending says of a connection that the target has reset it. It is in the context of each of the
+// connection's requests, which else would look as if their client had left.
+type ending struct{ reset atomic.Bool }
+
+// endingKey is where it is in the context.
+type endingKey struct{}
+
+// resetByTarget reports whether the target has reset the connection of a request.
+func resetByTarget(ctx context.Context) bool {
+	e, ok := ctx.Value(endingKey{}).(*ending)
+	return ok && e.reset.Load()
 }
 
 // ListenHTTP opens the target's listener for clients that are not ours. Serve must follow, which
@@ -41,10 +55,13 @@ func (t *Target) ListenHTTP(o Opener, h http.Handler) (*HTTPServer, error) {
 	if h == nil {
 		h = t
 	}
-	s := &HTTPServer{t: t, opener: o, ln: ln, conns: make(map[net.Conn]struct{})}
+	s := &HTTPServer{t: t, opener: o, ln: ln, conns: make(map[net.Conn]*ending)}
 	s.server = http.Server{
 		ConnState: s.track,
-		ErrorLog:  log.New(io.Discard, "", 0), // a library does not print
+		ConnContext: func(ctx context.Context, c net.Conn) context.Context {
+			return context.WithValue(ctx, endingKey{}, s.take(c))
+		},
+		ErrorLog: log.New(io.Discard, "", 0), // a library does not print
 		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			s.handling.Add(1)
 			defer s.handling.Done()
@@ -151,20 +168,27 @@ func (s *HTTPServer) until(ctx context.Context, at time.Duration, accepted <-cha
 	}
 }
 
+// take books a connection, which track lets go of.
+func (s *HTTPServer) take(c net.Conn) *ending {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e := new(ending)
+	s.conns[c] = e
+	s.opened++
+	s.open.Add(1)
+	return e
+}
+
 // track is http.Server's ConnState.
 func (s *HTTPServer) track(c net.Conn, state http.ConnState) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch state {
-	case http.StateNew:
-		s.conns[c] = struct{}{}
-		s.opened++
-		s.open.Add(1)
-	case http.StateClosed, http.StateHijacked:
-		if _, ours := s.conns[c]; ours {
-			delete(s.conns, c)
-			s.open.Done()
-		}
+	if state != http.StateClosed && state != http.StateHijacked {
+		return
+	}
+	if _, ours := s.conns[c]; ours {
+		delete(s.conns, c)
+		s.open.Done()
 	}
 }
 
@@ -172,7 +196,8 @@ func (s *HTTPServer) track(c net.Conn, state http.ConnState) {
 func (s *HTTPServer) abortAll() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for c := range s.conns {
+	for c, e := range s.conns {
+		e.reset.Store(true) // before its requests see that they have ended
 		abort(c)
 	}
 }

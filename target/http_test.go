@@ -181,7 +181,8 @@ func TestOutagesOfAnHTTPServer(t *testing.T) {
 		if _, err := idle.Read(make([]byte, 1)); !errors.Is(err, syscall.ECONNRESET) {
 			t.Errorf("a connection from before: %v, want a reset", err)
 		}
-		if status, end, err := at(10 * time.Second); status != 200 || err != nil || end != 10001*time.Millisecond {
+		// Not at 10 s itself, when the listener opens.
+		if status, end, err := at(10001 * time.Millisecond); status != 200 || err != nil || end != 10002*time.Millisecond {
 			t.Errorf("after the outages: %d at %v, %v; want 200", status, end, err)
 		}
 	})
@@ -197,10 +198,38 @@ func TestOutagesOfAnHTTPServer(t *testing.T) {
 		{Arrival: arrival(time.Second, true), Counted: true, Status: 429},
 		{Arrival: arrival(5*time.Second, false), Counted: true},
 		{Arrival: arrival(7*time.Second, true), Counted: true, Reset: true},
-		{Arrival: arrival(10*time.Second, false), Counted: true, Status: 200},
+		{Arrival: arrival(10001*time.Millisecond, false), Counted: true, Status: 200},
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("handled = %+v, want %+v", got, want)
+	}
+}
+
+// What waits where an outage of mode refuse begins is reset by the target; what has left before is not.
+func TestARefusalResetsWhatWaits(t *testing.T) {
+	outage, err := station.ParseOutage("1500ms..2s=refuse")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := station.Config{PerSecond: 1, Workers: 1, Queue: 5, Status: 503, Outages: []station.Outage{outage}}
+	h := serving(t, cfg, func(h *hall) {
+		var wg sync.WaitGroup
+		for _, timeout := range []time.Duration{time.Minute, time.Minute, 1200 * time.Millisecond} {
+			wg.Go(func() {
+				ctx, cancel := context.WithTimeout(h.Context(), timeout)
+				defer cancel()
+				_, _, _ = h.get(h.request("POST", strings.NewReader("x")).WithContext(ctx))
+			})
+			synctest.Wait() // in this order
+		}
+		wg.Wait()
+	})
+	var got []target.Handled
+	for _, x := range h.handled {
+		got = append(got, target.Handled{Counted: x.Counted, Status: x.Status, Reset: x.Reset})
+	}
+	if want := []target.Handled{{Counted: true, Status: 200}, {Counted: true}, {Counted: true, Reset: true}}; !slices.Equal(got, want) {
+		t.Errorf("handled = %+v, want an answer, a client that left, a reset", got)
 	}
 }
 
