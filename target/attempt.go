@@ -46,17 +46,19 @@ func NewAttempts(key string, most int) *Attempts {
 }
 
 // counters are the headers in which clients and proxies say which attempt a request is. first is
-// the number of the first attempt.
+// the number of the first attempt. A proxy counts its own alone: its first attempt may be a retry of the
+// client behind it, so that it says nothing.
 var counters = []struct {
 	name  string
 	first int
+	proxy bool
 }{
-	{HeaderAttempt, 0},
-	{"X-Retry-Count", 0},
-	{"X-Stainless-Retry-Count", 0},    // the generated SDKs of OpenAI, Anthropic and others
-	{"Grpc-Previous-Rpc-Attempts", 0}, // gRPC proposal A6; sent with retries alone
-	{"Amz-Sdk-Request", 1},            // AWS SDKs: attempt=2; max=3
-	{"X-Envoy-Attempt-Count", 1},      // Envoy, Istio
+	{HeaderAttempt, 0, false},
+	{"X-Retry-Count", 0, false},
+	{"X-Stainless-Retry-Count", 0, false},    // the generated SDKs of OpenAI, Anthropic and others
+	{"Grpc-Previous-Rpc-Attempts", 0, false}, // gRPC proposal A6; sent with retries alone
+	{"Amz-Sdk-Request", 1, false},            // AWS SDKs: attempt=2; max=3
+	{"X-Envoy-Attempt-Count", 1, true},       // Envoy, Istio
 }
 
 // Number returns which attempt of its operation a request is: 0 the first, n the n-th retry,
@@ -64,11 +66,16 @@ var counters = []struct {
 // counts attempts (Stormtest-Attempt, X-Retry-Count, X-Stainless-Retry-Count,
 // grpc-previous-rpc-attempts, amz-sdk-request, x-envoy-attempt-count) and of how often its key was
 // seen before: a client in two layers, each of which retries, starts to count anew in the inner one.
+// For the same reason x-envoy-attempt-count: 1 tells nothing.
 func (a *Attempts) Number(h http.Header) int {
 	number := UnknownAttempt
 	for _, c := range counters {
-		if text := h.Get(c.name); text != "" {
-			number = max(number, counted(text, c.first))
+		text := h.Get(c.name)
+		if text == "" {
+			continue
+		}
+		if n := counted(text, c.first); n > 0 || !c.proxy {
+			number = max(number, n)
 		}
 	}
 	if key := h.Get(a.key); key != "" {

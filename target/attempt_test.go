@@ -23,7 +23,8 @@ func TestAttemptsReadWhatClientsSay(t *testing.T) {
 		{"gRPC", http.Header{"Grpc-Previous-Rpc-Attempts": {"1"}}, 1},
 		{"AWS, the first", http.Header{"Amz-Sdk-Request": {"attempt=1; max=3"}}, 0},
 		{"AWS, a retry", http.Header{"Amz-Sdk-Request": {"ttl=20200928T173044Z; attempt=2; max=3"}}, 1},
-		{"Envoy, the first", http.Header{"X-Envoy-Attempt-Count": {"1"}}, 0},
+		{"Envoy, its first", http.Header{"X-Envoy-Attempt-Count": {"1"}}, unknown}, // of any of the client's
+		{"Envoy's first of a client's retry", http.Header{"X-Envoy-Attempt-Count": {"1"}, "X-Retry-Count": {"2"}}, 2},
 		{"Envoy, a retry", http.Header{"X-Envoy-Attempt-Count": {"4"}}, 3},
 		{"the largest counts", http.Header{"X-Retry-Count": {"0"}, "X-Envoy-Attempt-Count": {"2"}}, 1},
 		{"no number", http.Header{"X-Retry-Count": {"many"}}, unknown},

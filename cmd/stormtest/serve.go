@@ -58,8 +58,9 @@ started by hand; --start now counts from the moment the address is printed.
 Which arrivals are retries, the requests must tell. Looked at are the headers
 Stormtest-Attempt, X-Retry-Count, X-Stainless-Retry-Count, grpc-previous-rpc-attempts
 (0 is the first attempt), amz-sdk-request (attempt=1 is the first) and
-x-envoy-attempt-count (1 is the first), and a key seen before: Idempotency-Key, or what
---key-header names. The largest of these counts. Where a request carries none, it is
+x-envoy-attempt-count (1 says nothing: a sidecar sends it with every retry of the client
+behind it), and a key seen before: Idempotency-Key, or what --key-header names. The
+largest of these counts. Where a request carries none, it is
 taken for a first attempt before the run's first failure (an outage, a refusal or a known
 retry), and for a retry from then on; the report says how many were so.
 
