@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"stormtest/load/pace"
@@ -28,6 +29,8 @@ type client struct {
 	released bool          // what is prepared has been let happen
 	in       []byte        // what is being read
 	trip     *trip         // where the attempts go through net/http; then conn is nil
+	// writing is the connection that is being written to under mu, of a target that is not ours.
+	writing atomic.Pointer[wire.Conn]
 
 	mu         sync.Mutex
 	state      state
@@ -181,7 +184,8 @@ func (c *client) release() {
 	}
 }
 
-// deadline ends reads at t, or at once when the run has ended. The caller holds mu.
+// deadline ends reads at t, or at once when the run has ended, and where the target is not ours
+// writes too. The caller holds mu.
 func (c *client) deadline(t time.Time) {
 	if c.conn == nil {
 		return
@@ -190,6 +194,10 @@ func (c *client) deadline(t time.Time) {
 		t = longAgo
 	}
 	// It fails on a closed connection only, and then the read says so.
+	if c.f.cfg.Foreign {
+		_ = c.conn.SetDeadline(t)
+		return
+	}
 	_ = c.conn.SetReadDeadline(t)
 }
 
@@ -246,6 +254,9 @@ func (c *client) wake() {
 
 // interrupt ends what the client waits for, because the run ends.
 func (c *client) interrupt() {
+	if conn := c.writing.Load(); conn != nil { // whoever writes has mu
+		_ = conn.SetWriteDeadline(longAgo)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.deadline(longAgo)

@@ -42,7 +42,7 @@ func (c *client) connect(ctx context.Context) (retry.Outcome, error) {
 
 // adopt takes a new connection for the client's own. The caller holds mu, or is alone.
 func (c *client) adopt(conn net.Conn) {
-	if c.f.cfg.trips(conn) {
+	if c.f.tripsOver(conn) {
 		c.trip = newTrip(c, conn)
 		return
 	}
@@ -51,12 +51,29 @@ func (c *client) adopt(conn net.Conn) {
 
 // post writes the attempt to the connection, now. The caller holds mu.
 func (c *client) post(now time.Duration) {
-	if c.conn.Send(c.request.text) != nil {
+	switch err := c.write(); {
+	case err == nil:
+		c.depart(now)
+	case errors.Is(err, os.ErrDeadlineExceeded): // that of what is read is over too
+	default:
 		c.broken = true
 		c.deadline(longAgo) // the answer will not come
-		return
 	}
-	c.depart(now)
+}
+
+// write sends the request. A target that is not ours may not read, and nobody waits for it then:
+// what a socket does not take at once is not sent, and what is no socket waits until the
+// attempt's time is over, or the run. The caller holds mu.
+func (c *client) write() error {
+	if !c.f.cfg.Foreign {
+		return c.conn.Send(c.request.text)
+	}
+	c.writing.Store(c.conn)
+	defer c.writing.Store(nil)
+	if c.f.stopped.Load() {
+		return os.ErrDeadlineExceeded
+	}
+	return c.conn.SendNow(c.request.text)
 }
 
 // localFaults are of this machine, and say nothing about the target.
@@ -218,14 +235,19 @@ func (c *client) failed(ctx context.Context, o retry.Outcome) (retry.Outcome, ti
 	if cut && (o.Kind == retry.Timeout || !connected) {
 		c.recordSent(c.policy.Attempt())
 		c.f.inFlight.Add(1)
-		if !connected {
+		switch {
+		case !connected:
 			c.recordLost(lostConnecting)
+		case c.f.cfg.Foreign && !c.departed:
+			c.recordLost(LostUnread)
 		}
 		return retry.Outcome{}, 0, interrupted
 	}
 	switch {
 	case !connected:
 		c.recordLost(dialLost[o.Kind])
+	case c.f.cfg.Foreign && !c.departed && o.Kind == retry.Timeout:
+		c.recordLost(LostUnread)
 	case c.f.cfg.Foreign && !c.departed:
 		c.recordLost(LostReset)
 	case o.Kind == retry.Reset && c.f.cfg.Arrived != nil && c.reached < 0:
@@ -260,4 +282,5 @@ var dialLost = [retry.KindCount]int{
 	retry.LookupFailed:   lostLookup,
 	retry.Reset:          LostReset, // of a trip whose connection was lost before its head was written
 	retry.Malformed:      LostReset,
+	retry.Timeout:        LostUnread, // of a trip whose head the target did not take
 }

@@ -36,7 +36,7 @@ const (
 	lostNoDescriptor
 	lostNoPort
 	lostLookup
-	LostUnread // for the caller: sent, and never read by the target until it stopped
+	LostUnread // for the caller: sent, and never read by the target until it stopped; of a target that is not ours, not even taken
 )
 
 // LostNames are the keys of the books' lost, for record.Config.
@@ -137,6 +137,7 @@ type Stats struct {
 // Run takes the clients to a barrier, and only when all of them are there does it set t0.
 type Fleet struct {
 	cfg     Config
+	trips   bool // no attempt is written by the dispatcher
 	clients []client
 	queue   *wake.Queue
 	t0      time.Time
@@ -156,7 +157,7 @@ type Fleet struct {
 
 // New returns a fleet that has no connections yet.
 func New(cfg Config) *Fleet {
-	f := &Fleet{cfg: cfg, clients: make([]client, cfg.Clients)}
+	f := &Fleet{cfg: cfg, trips: cfg.alwaysTrips(), clients: make([]client, cfg.Clients)}
 	f.opening.ID = openingID
 	for i := range f.clients {
 		c := &f.clients[i]
@@ -164,7 +165,7 @@ func New(cfg Config) *Fleet {
 		c.f, c.ev.ID = f, i
 		c.signal = make(chan struct{}, 1)
 		c.launch = c.release
-		if !cfg.alwaysTrips() {
+		if !f.trips {
 			c.request = f.cfg.Request.build(i)
 		}
 	}

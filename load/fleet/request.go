@@ -2,6 +2,7 @@ package fleet
 
 import (
 	"bytes"
+	"math"
 	"net/http"
 	"strconv"
 	"strings"
@@ -82,6 +83,13 @@ func (r *Request) template() bool {
 		}
 	}
 	return changing(r.Target) || changing(string(r.Body))
+}
+
+// longest is how many bytes a request may have at most.
+func (r *Request) longest() int {
+	var b built
+	r.write(&b, places{math.MaxInt32, math.MaxInt64, math.MaxInt32})
+	return len(b.text)
 }
 
 // bodyTemplate reports whether the body differs between attempts or clients.

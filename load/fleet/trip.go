@@ -20,18 +20,18 @@ import (
 	"stormtest/load/retry"
 )
 
-// directBodyMostBytes is the longest body that the dispatcher writes itself: less than what an
-// idle socket takes at once, so that it never waits.
-const directBodyMostBytes = 16 << 10
+// directMostBytes is the longest request, with its head, that the dispatcher writes itself: less
+// than what an idle socket takes at once, so that it never waits.
+const directMostBytes = 16 << 10
 
 // alwaysTrips reports whether no attempt can be written by the dispatcher.
 func (c *Config) alwaysTrips() bool {
-	return c.HTTP2 || len(c.Request.Body) > directBodyMostBytes
+	return c.HTTP2 || len(c.Request.Body) > directMostBytes || c.Request.longest() > directMostBytes
 }
 
-// trips reports whether attempts over conn go through net/http: where it speaks HTTP/2, and
-// where the body is long.
-func (c *Config) trips(conn net.Conn) bool { return c.alwaysTrips() || speaksHTTP2(conn) }
+// tripsOver reports whether attempts over conn go through net/http: where it speaks HTTP/2, and
+// where the request is long.
+func (f *Fleet) tripsOver(conn net.Conn) bool { return f.trips || speaksHTTP2(conn) }
 
 func speaksHTTP2(conn net.Conn) bool {
 	t, ok := conn.(*tls.Conn)
@@ -61,6 +61,7 @@ type trip struct {
 	attempt int       // of this trip, so that a late word of one before does not count
 	fresh   bool      // the spare was opened for the attempt that comes
 	dialled bool      // a connection had to be opened for the attempt
+	writing bool      // the attempt has its connection
 	writes  int       // of the request under way
 }
 
@@ -180,8 +181,11 @@ func (c *client) travel(ctx context.Context) (retry.Outcome, time.Duration, endi
 // do sends one attempt and reads its answer to the end.
 func (t *trip) do(ctx context.Context, number int) (retry.Outcome, error) {
 	ctx = context.WithValue(ctx, attemptKey{}, attemptOf{number, ctx})
-	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{WroteHeaders: func() { t.wrote(number) }})
-	answer, err := t.send(t.request(ctx))
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GotConn:      func(httptrace.GotConnInfo) { t.connected(number) },
+		WroteHeaders: func() { t.wrote(number) },
+	})
+	answer, err := t.send(t.request(ctx), number)
 	if err != nil {
 		return retry.Outcome{}, err
 	}
@@ -197,7 +201,7 @@ func (t *trip) do(ctx context.Context, number int) (retry.Outcome, error) {
 	return o, nil
 }
 
-func (t *trip) send(r *http.Request) (*http.Response, error) {
+func (t *trip) send(r *http.Request, number int) (*http.Response, error) {
 	if t.http2 {
 		return t.transport.RoundTrip(r)
 	}
@@ -212,6 +216,7 @@ func (t *trip) send(r *http.Request) (*http.Response, error) {
 		}
 		t.single = single
 	}
+	t.connected(number)
 	return t.single.RoundTrip(r)
 }
 
@@ -220,7 +225,7 @@ func (t *trip) begin() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.attempt++
-	t.writes, t.dialled, t.fresh = 0, t.fresh, false
+	t.writes, t.dialled, t.fresh, t.writing = 0, t.fresh, false, false
 	if !t.dialled {
 		t.c.sentAt = t.c.f.now()
 	}
@@ -235,6 +240,13 @@ func (t *trip) end() {
 	t.c.f.replayed.Add(int64(max(0, t.writes-1)))
 	t.mu.Unlock()
 	t.dials.Wait()
+}
+
+// connected is told when the attempt has its connection.
+func (t *trip) connected(number int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.writing = t.writing || number == t.attempt
 }
 
 // wrote is told when the request's head has been written.
@@ -264,7 +276,7 @@ func (t *trip) outcome(over bool, err error) retry.Outcome {
 	switch {
 	case errors.As(err, &dial):
 		return t.c.f.dialOutcome(dial.err)
-	case (over || errors.Is(err, context.DeadlineExceeded)) && !t.c.departed:
+	case (over || errors.Is(err, context.DeadlineExceeded)) && !t.c.departed && !t.writing:
 		return retry.Outcome{Kind: retry.ConnectTimeout}
 	case over, errors.Is(err, context.DeadlineExceeded):
 		return retry.Outcome{Kind: retry.Timeout}
