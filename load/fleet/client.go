@@ -318,9 +318,12 @@ func (c *client) await(ctx context.Context) (retry.Outcome, time.Duration, endin
 		}
 		var n int
 		var err error
-		if c.released {
+		switch {
+		case c.released:
 			n, err = c.conn.Receive(c.in)
-		} else {
+		case c.f.cfg.Foreign: // it may have hung up after its last answer without saying so in it
+			n, err = c.conn.ReceiveAfterLook(c.launch, c.in)
+		default:
 			n, err = c.conn.ReceiveAfter(c.launch, c.in)
 		}
 		how, waiting := c.unsent(true)

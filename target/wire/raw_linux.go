@@ -18,6 +18,7 @@ type raw struct {
 	sendOnce func(fd uintptr) bool
 	read     func(fd uintptr) bool
 	start    func()   // called before the first read, in its place
+	look     bool     // before start is called
 	message  *message // nil: reads bring no stamps
 }
 
@@ -50,6 +51,11 @@ func (r *raw) init(conn net.Conn) {
 	}
 	r.read = func(fd uintptr) bool {
 		if start := r.start; start != nil {
+			if r.look {
+				if r.in.do(unix.SYS_RECVFROM, fd, 0); r.in.errno != unix.EAGAIN && r.in.errno != unix.EINTR {
+					return true
+				}
+			}
 			r.start = nil
 			start()
 			return false

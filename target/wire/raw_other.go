@@ -9,7 +9,10 @@ import (
 )
 
 // raw does nothing here: a Conn reads and writes in the ordinary way.
-type raw struct{ start func() }
+type raw struct {
+	start func()
+	look  bool
+}
 
 func (*raw) init(net.Conn)               {}
 func (*raw) ok() bool                    { return false }

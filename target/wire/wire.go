@@ -70,6 +70,16 @@ func (c *Conn) ReceiveAfter(start func(), b []byte) (int, error) {
 	return n, err
 }
 
+// ReceiveAfterLook is ReceiveAfter for a peer that may send, or end, when it is not asked to: it
+// looks first, a system call more, and what is there already is received without a call of start.
+// Over what is no socket it does not look.
+func (c *Conn) ReceiveAfterLook(start func(), b []byte) (int, error) {
+	c.raw.look = true
+	n, err := c.ReceiveAfter(start, b)
+	c.raw.look = false
+	return n, err
+}
+
 // Receive waits for data and reads at most len(b) bytes of it, like Read. It allocates
 // nothing. b must not be empty.
 func (c *Conn) Receive(b []byte) (int, error) {

@@ -124,6 +124,48 @@ func TestReceiveAfter(t *testing.T) {
 	}
 }
 
+// What came before the wait is received instead of waited behind, and nothing is sent then.
+func TestReceiveAfterLook(t *testing.T) {
+	buf := make([]byte, 10)
+	for _, tt := range []struct {
+		name  string
+		first func(peer net.Conn)
+		n     int
+		err   error
+	}{
+		{"data", func(peer net.Conn) { _, _ = peer.Write([]byte("stray")) }, 5, nil},
+		{"an end", func(peer net.Conn) { _ = peer.Close() }, 0, io.EOF},
+	} {
+		if runtime.GOOS != "linux" {
+			break // nobody looks
+		}
+		a, b := pair(t)
+		c := New(a)
+		tt.first(b)
+		for ready := false; !ready; { // until it is here
+			_ = c.raw.conn.Control(func(fd uintptr) {
+				_, _, err := syscall.Recvfrom(int(fd), make([]byte, 1), syscall.MSG_PEEK|syscall.MSG_DONTWAIT)
+				ready = !errors.Is(err, syscall.EAGAIN)
+			})
+		}
+		n, err := c.ReceiveAfterLook(func() { t.Errorf("%s: start was called", tt.name) }, buf)
+		if n != tt.n || !errors.Is(err, tt.err) {
+			t.Errorf("%s: ReceiveAfterLook = %d, %v; want %d, %v", tt.name, n, err, tt.n, tt.err)
+		}
+	}
+	for _, socket := range []bool{true, false} {
+		a, b := net.Pipe()
+		if socket {
+			a, b = pair(t)
+		}
+		go func() { _, _ = io.Copy(b, b) }()
+		c := New(a)
+		if n, err := c.ReceiveAfterLook(func() { go func() { _ = c.Send([]byte("x")) }() }, buf); n != 1 || err != nil {
+			t.Errorf("socket %v: ReceiveAfterLook = %d, %v; want the byte that was sent", socket, n, err)
+		}
+	}
+}
+
 // A peer that does not read loses its connection, and nobody waits for it.
 func TestSendNow(t *testing.T) {
 	a, _ := pair(t)
