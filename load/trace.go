@@ -73,13 +73,19 @@ func (t *tracer) write(strategy string, r fleet.TraceRow) {
 	b = append(append(b, ','), r.Decision.Reason.String()...)
 	b = appendKnown(append(b, ','), r.Decision.Retry, r.Decision.Delay)
 	b = appendKnown(append(b, ','), r.Decision.Retry, r.Decision.Draw)
-	t.row = append(b, '\n')
-	if len(t.row) > t.out.Available() {
+	t.add(append(b, '\n'))
+}
+
+// add writes a row behind those before it, which are written first where there is no room for all of it. The
+// caller holds mu.
+func (t *tracer) add(row []byte) {
+	t.row = row
+	if len(row) > t.out.Available() {
 		if t.err = t.out.Flush(); t.err != nil {
 			return
 		}
 	}
-	_, t.err = t.out.Write(t.row)
+	_, t.err = t.out.Write(row)
 }
 
 // writeOutside writes what the target saw of an attempt that is not ours: its other columns are empty.
@@ -98,8 +104,7 @@ func (t *tracer) writeOutside(h target.Handled, end time.Duration, outcome strin
 	if b = append(b, ','); h.Status != 0 {
 		b = strconv.AppendInt(b, int64(h.Status), 10)
 	}
-	t.row = append(append(b, outcome...), ",,,\n"...)
-	_, t.err = t.out.Write(t.row)
+	t.add(append(append(b, outcome...), ",,,\n"...))
 }
 
 func appendKnown(b []byte, known bool, d time.Duration) []byte {
