@@ -2,8 +2,10 @@ package load
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"syscall"
 	"time"
 
 	"stormtest/load/record"
@@ -29,13 +31,15 @@ type hlogger struct {
 	encode record.HLogEncoder
 	lines  []byte
 	err    error // the first of any write, after which nothing is written
+	gone   func()
 }
 
-func newHLogger(w io.Writer, r *record.Result) *hlogger {
+// newHLogger returns one that calls gone where the reader of a pipe has gone: nobody waits for the rest.
+func newHLogger(w io.Writer, r *record.Result, gone func()) *hlogger {
 	if w == nil {
 		return nil
 	}
-	h := &hlogger{out: w, base: r.StartedAt}
+	h := &hlogger{out: w, base: r.StartedAt, gone: gone}
 	header := record.HLogHeader{Tool: r.Tool, Plan: r.Plan, PlanHash: r.PlanHash, Seed: r.Seed, StartedAt: r.StartedAt}
 	h.write(h.encode.Header(nil, header))
 	return h
@@ -43,8 +47,11 @@ func newHLogger(w io.Writer, r *record.Result) *hlogger {
 
 func (h *hlogger) write(lines []byte) {
 	h.lines = lines[:0]
-	if h.err == nil && len(lines) > 0 {
-		_, h.err = h.out.Write(lines)
+	if h.err != nil || len(lines) == 0 {
+		return
+	}
+	if _, h.err = h.out.Write(lines); errors.Is(h.err, syscall.EPIPE) {
+		h.gone()
 	}
 }
 

@@ -56,7 +56,7 @@ type Stage struct {
 var ErrLimit = errors.New("the fleet is larger than this machine allows")
 
 // Run runs the plan, which must be valid and have a seed. When ctx is cancelled, or the
-// reader of Trace closes its pipe, the run under way ends early and what it measured is in the
+// reader of Trace or HLog closes its pipe, the run under way ends early and what it measured is in the
 // result, which is then marked interrupted; so a result comes with every error but those from before the first run.
 func Run(ctx context.Context, p plan.Plan, env Env) (*record.Result, error) {
 	if !p.Seed.Set {
@@ -101,7 +101,7 @@ func Run(ctx context.Context, p plan.Plan, env Env) (*record.Result, error) {
 	defer abandon()
 	trace, stopTrace := startTracer(ctx, env.Trace, abandon)
 	defer stopTrace()
-	log := newHLogger(env.HLog, result)
+	log := newHLogger(env.HLog, result, abandon)
 	if site != nil {
 		result.Addresses = site.site.Addresses()
 	}

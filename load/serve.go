@@ -34,6 +34,8 @@ type Service struct {
 	// KeyHeader is the header that stays the same in every attempt of an operation; empty means
 	// target.KeyHeader.
 	KeyHeader string
+	// Kernel says that Opener's listeners are the kernel's, whose drops of handshakes are then watched.
+	Kernel bool
 }
 
 // serviceFields are the fields of a plan that a Service reads, beside those of the target, the
@@ -55,18 +57,32 @@ func ServiceFields() []plan.Field {
 // What only clients know has no value in the result. A request that carries nothing by which
 // target.Attempts knows its number counts as a retry from the first failure of the run on, and as a
 // first attempt before that: a note of the result says how many were so. The result is marked
-// interrupted where ctx ended it before a duration that was asked for.
+// interrupted where ctx ended it before a duration that was asked for, and where the reader of a pipe
+// that Trace or HLog writes to has gone, which ends it too.
 func Serve(ctx context.Context, p plan.Plan, c Service, env Env) (*record.Result, error) {
+	var listen listenWatch
+	if c.Kernel {
+		listen.read = readListenDrops
+	}
+	return serve(ctx, p, c, env, listen)
+}
+
+// errReaderGone is why a run ends whose trace or log nobody reads any more.
+var errReaderGone = errors.New("whoever read the trace or the log has gone")
+
+// serve is Serve with what tells the kernel's drops.
+func serve(ctx context.Context, p plan.Plan, c Service, env Env, listen listenWatch) (*record.Result, error) {
 	if !p.Seed.Set {
 		panic("load: BUG: a plan without a seed")
 	}
 	p = servicePlan(p)
-	ctx, abandon := context.WithCancel(ctx)
-	defer abandon()
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	abandon := func() { cancel(errReaderGone) }
 	trace, stopTrace := startTracer(ctx, env.Trace, abandon)
 	defer stopTrace()
 	s := &service{
-		plan: p, config: c, env: env, trace: trace,
+		plan: p, config: c, env: env, trace: trace, listen: listen,
 		attempts: target.NewAttempts(c.KeyHeader, 0),
 		started:  make(chan struct{}),
 		failure:  never,
@@ -83,12 +99,14 @@ func Serve(ctx context.Context, p plan.Plan, c Service, env Env) (*record.Result
 		InvalidReasons: []string{},
 		Gates:          []record.Gate{},
 	}
-	s.log = newHLogger(env.HLog, result)
+	s.log = newHLogger(env.HLog, result, abandon)
 	run, err := s.run(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("load: serve: %w", err)
 	}
 	result.Runs = []record.Run{run}
+	result.InvalidReasons = append(result.InvalidReasons, s.listen.reasons()...)
+	result.Valid = len(result.InvalidReasons) == 0
 	result.Interrupted = s.interrupted(ctx)
 	return result, errors.Join(s.log.done(!result.Interrupted), trace.flush())
 }
@@ -139,18 +157,20 @@ type service struct {
 	tgt      *target.Target
 	server   *target.HTTPServer
 	attempts *target.Attempts
+	listen   listenWatch // from the start to the end
 
-	once     sync.Once
+	starting sync.Mutex
+	closed   bool          // no request starts the run any more
 	started  chan struct{} // closed once t0 and startErr are set
 	t0       time.Time
 	startErr error
 
 	// Guarded by the target's lock.
-	failure time.Duration // the first sign that the clients fail; never so far
 	last    time.Duration // that something arrived or was finished
 	unknown int64
 
-	mu         sync.Mutex
+	mu         sync.Mutex    // may be taken under the target's lock, not the other way round
+	failure    time.Duration // the first sign that the clients fail; never so far
 	stopping   bool
 	statuses   map[int]int64
 	resets     int64
@@ -162,7 +182,7 @@ type service struct {
 func (s *service) run(ctx context.Context) (record.Run, error) {
 	s.recorder = record.New(s.recording())
 	for _, o := range s.plan.Outages {
-		s.failure = min(s.failure, o.From)
+		s.fail(o.From)
 	}
 	var err error
 	s.tgt, err = target.New(target.Config{
@@ -202,31 +222,54 @@ func (s *service) run(ctx context.Context) (record.Run, error) {
 	if err != nil {
 		return record.Run{}, err
 	}
+	s.listen.ended()
 	run := s.summarise(end)
-	select {
-	case <-s.started:
+	if s.hasStarted() { // else nothing came, and the log has no run
 		s.log.end(s.recorder, &run, s.interrupted(ctx))
-	default: // nothing came, and the log has no run
 	}
 	return run, s.startErr
 }
 
-// interrupted says that a signal came before the end of a duration that was asked for.
-func (s *service) interrupted(ctx context.Context) bool { return ctx.Err() != nil && !s.config.OpenEnd }
+// interrupted says that a signal came before the end of a duration that was asked for, or that a reader
+// has gone.
+func (s *service) interrupted(ctx context.Context) bool {
+	return ctx.Err() != nil && (!s.config.OpenEnd || errors.Is(context.Cause(ctx), errReaderGone))
+}
 
-// start begins the run, once.
+// start begins the run, once, unless the service is over before it began.
 func (s *service) start() {
-	s.once.Do(func() {
-		s.t0 = time.Now()
-		s.startErr = s.tgt.Start(s.t0)
-		if s.env.Progress != nil {
-			s.env.Progress(Stage{
-				Count: 1, Strategy: Outside, Start: s.t0, Duration: s.plan.Duration,
-				Totals: s.recorder.Totals, Outside: true,
-			})
-		}
-		close(s.started)
-	})
+	s.starting.Lock()
+	defer s.starting.Unlock()
+	if s.closed || s.hasStarted() {
+		return
+	}
+	s.listen.begin()
+	s.t0 = time.Now()
+	s.startErr = s.tgt.Start(s.t0)
+	if s.env.Progress != nil {
+		s.env.Progress(Stage{
+			Count: 1, Strategy: Outside, Start: s.t0, Duration: s.plan.Duration,
+			Totals: s.recorder.Totals, Outside: true,
+		})
+	}
+	close(s.started)
+}
+
+func (s *service) hasStarted() bool {
+	select {
+	case <-s.started:
+		return true
+	default:
+		return false
+	}
+}
+
+// close makes start do nothing from now on, and reports whether the run has begun before.
+func (s *service) close() bool {
+	s.starting.Lock()
+	defer s.starting.Unlock()
+	s.closed = true
+	return s.hasStarted()
 }
 
 // wait returns when the run is over, and its length; or the error of a server that has ended.
@@ -234,7 +277,9 @@ func (s *service) wait(ctx context.Context, served <-chan error) (time.Duration,
 	select {
 	case <-s.started:
 	case <-ctx.Done():
-		return 0, nil
+		if !s.close() {
+			return 0, nil
+		}
 	case err := <-served:
 		return 0, errors.Join(err, errEnded)
 	}
@@ -262,6 +307,9 @@ func (s *service) startLog(ctx context.Context) (stop func()) {
 		Strategy: Outside, Engine: "real", ArrivalsMeasuredAt: "target",
 		Planned: s.plan.Duration, Bucket: s.plan.Bucket, CapacityPerSecond: &capacity,
 	}
+	if s.config.OpenEnd {
+		run.Planned = 0
+	}
 	logging, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	wg.Go(func() { s.log.follow(logging, s.t0, run, s.recorder) })
@@ -273,18 +321,29 @@ func (s *service) startLog(ctx context.Context) (stop func()) {
 
 var errEnded = errors.New("the server ended by itself")
 
+// fail takes note of a sign that the clients fail, and returns the moment of the first one before it.
+func (s *service) fail(at time.Duration) (before time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before = s.failure
+	s.failure = min(s.failure, at)
+	return before
+}
+
 // arrival records what the target saw. It runs under the target's lock.
 func (s *service) arrival(a target.Arrival) {
 	r := record.Arrival{At: a.At, Attempt: a.Attempt, Rejected: a.Rejected}
+	sign := never
+	if a.Rejected || a.Attempt > 0 {
+		sign = a.At
+	}
+	failure := s.fail(sign)
 	if a.Attempt == target.UnknownAttempt {
 		s.unknown++
 		r.Unknown, r.Attempt = true, 0
-		if a.At >= s.failure {
+		if a.At >= failure {
 			r.Attempt = 1
 		}
-	}
-	if a.Rejected || a.Attempt > 0 {
-		s.failure = min(s.failure, a.At)
 	}
 	s.last = max(s.last, a.At)
 	s.recorder.Arrival(r)
@@ -301,7 +360,7 @@ func (s *service) handled(h target.Handled) {
 	if !h.Counted {
 		return
 	}
-	outcome := ""
+	outcome, now := "", time.Since(s.t0)
 	s.mu.Lock()
 	switch {
 	case h.Status != 0:
@@ -313,11 +372,12 @@ func (s *service) handled(h target.Handled) {
 		s.unanswered++
 	default:
 		s.left++
+		s.failure = min(s.failure, now) // a timeout, as far as anybody here can tell
 		outcome = answerGone
 	}
 	s.mu.Unlock()
 	if s.trace != nil {
-		s.trace.writeOutside(h, time.Since(s.t0), outcome)
+		s.trace.writeOutside(h, now, outcome)
 	}
 }
 
@@ -355,9 +415,9 @@ func (s *service) summarise(length time.Duration) record.Run {
 		At: length, Strategy: Outside, Engine: "real", ArrivalsMeasuredAt: "target",
 		Connections: s.server.Connections(), Outside: &o,
 	}
-	if s.failure < length {
-		o.Failure = &s.failure
-		e.WindowFrom, e.WindowTo = s.window(length)
+	if failure := s.fail(never); failure < length {
+		o.Failure = &failure
+		e.WindowFrom, e.WindowTo = s.window(failure, length)
 	}
 	if quiet := s.quietFrom(e.WindowTo); s.config.OpenEnd && quiet < length {
 		e.At = quiet
@@ -368,10 +428,10 @@ func (s *service) summarise(length time.Duration) record.Run {
 }
 
 // window is the standard window of the convoy index, as it lies after the first failure.
-func (s *service) window(length time.Duration) (from, to time.Duration) {
+func (s *service) window(failure, length time.Duration) (from, to time.Duration) {
 	p := s.plan
 	p.Duration = length
-	p.Outages = []station.Outage{{From: s.failure}}
+	p.Outages = []station.Outage{{From: failure}}
 	return p.ConvoyWindow()
 }
 
@@ -394,10 +454,10 @@ func (s *service) notes(o record.Outside) []string {
 			s.unknown, target.KeyHeader, rest))
 	}
 	if o.Failure != nil {
-		notes = append(notes, fmt.Sprintf("judged from 10 to 100 times the base delay after the first failure, with a base of %v: --base says what the clients' own is", s.plan.Base))
+		notes = append(notes, fmt.Sprintf("judged from 10 to 100 times the base delay after the first failure (an outage, a refusal, a client that left first or a known retry), with a base of %v: --base says what the clients' own is", s.plan.Base))
 	}
 	if n := s.attempts.Forgotten(); n > 0 {
 		notes = append(notes, fmt.Sprintf("%d keys of operations were forgotten to make room: a later retry of theirs was taken for a first attempt", n))
 	}
-	return append(notes, s.plan.Warnings()...)
+	return slices.Concat(notes, s.listen.notes(), s.plan.Warnings())
 }

@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net"
 	"net/http"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -171,6 +173,7 @@ func TestServeHidesWhatOnlyClientsKnow(t *testing.T) {
 	for name, v := range map[string]any{
 		"operations": run["operations"], "attempts": run["attempts"], "retry_after": run["retry_after"],
 		"amplification": run["amplification"], "completion_ns": run["completion_ns"], "kept_up": generator["kept_up"],
+		"timer_source": generator["timer_source"], "replayed_by_transport": generator["replayed_by_transport"],
 		"attempts_sent": books["attempts_sent"], "lost": books["lost"], "latency": run["latency_ns"].(map[string]any)["p99"],
 	} {
 		if v != nil {
@@ -225,6 +228,74 @@ func TestServeInterruptedBeforeTheFirstRequest(t *testing.T) {
 	result, _ := outside(t, servePlan(), load.Service{}, func(_ *testing.T, _ *lan, stop func()) { stop() })
 	if run := result.Runs[0]; !result.Interrupted || run.Books.Arrivals != 0 || !run.Books.Balanced || run.Duration != 0 {
 		t.Errorf("interrupted %v, run of %v: %+v", result.Interrupted, run.Duration, run.Books)
+	}
+}
+
+// Clients that time out fail as much as those that are refused: from the first that left on, what nothing
+// numbers is a retry.
+func TestServeTakesATimeoutForAFailure(t *testing.T) {
+	p := servePlan()
+	p.Outages, p.CapacityPerSecond, p.Queue = nil, 2, 1000
+	result, _ := outside(t, p, load.Service{}, func(t *testing.T, m *lan, _ func()) {
+		var wg sync.WaitGroup
+		for range 12 {
+			wg.Go(func() {
+				client := m.client()
+				client.Timeout = 300 * time.Millisecond
+				for range 3 {
+					if _, err := client.Get("http://target/"); err == nil {
+						t.Error("an answer, want a timeout")
+					}
+					client.CloseIdleConnections()
+				}
+			})
+		}
+		wg.Wait()
+	})
+	run := result.Runs[0]
+	if first, retries, unknown := counts(run); first != 12 || retries != 24 || unknown != 36 {
+		t.Errorf("%d first, %d retries, %d unknown; want 12, 24, 36", first, retries, unknown)
+	}
+	if f := run.Outside.Failure; f == nil || *f != 300*time.Millisecond || run.Outside.Answers["client_gone"] != 36 {
+		t.Errorf("first failure %v, answers %v; want 300ms, and 36 that left", f, run.Outside.Answers)
+	}
+	if notes := strings.Join(run.Notes, "\n"); !strings.Contains(notes, "a client that left first") {
+		t.Errorf("notes = %s", notes)
+	}
+}
+
+// A request that waits where the target begins to refuse is reset by it: no client left.
+func TestServeBooksWhatARefusalResets(t *testing.T) {
+	p := servePlan()
+	p.CapacityPerSecond = 1
+	p.Outages = []station.Outage{{From: 300 * time.Millisecond, To: time.Second, Mode: station.ModeRefuse}}
+	result, trace := outside(t, p, load.Service{}, func(t *testing.T, m *lan, _ func()) {
+		client := m.client()
+		if _, err := client.Post("http://target/", "text/plain", strings.NewReader("x")); err == nil {
+			t.Error("an answer, want a reset")
+		}
+		client.CloseIdleConnections()
+	})
+	if a := result.Runs[0].Outside.Answers; a["reset"] != 1 || len(a) != 1 || !strings.Contains(trace, ",reset,") {
+		t.Errorf("answers = %v, want one reset; trace %s", a, trace)
+	}
+}
+
+// Where whoever reads the trace or the log has gone, the run ends and is marked, whatever would have ended it.
+func TestServeEndsWithItsReader(t *testing.T) {
+	for name, env := range map[string]load.Env{"trace": {Trace: failing{syscall.EPIPE}}, "log": {HLog: failing{syscall.EPIPE}}} {
+		for _, open := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				env.Wake = wake.Timers
+				p := servePlan()
+				p.Duration = time.Hour
+				began := time.Now()
+				result, err := load.Serve(t.Context(), p, load.Service{Opener: &lan{}, AtOnce: true, OpenEnd: open}, env)
+				if !errors.Is(err, syscall.EPIPE) || result == nil || !result.Interrupted || time.Since(began) > 3*time.Second {
+					t.Errorf("%s, open end %v: %v after %v, %+v; want an interrupted result and EPIPE", name, open, err, time.Since(began), result)
+				}
+			})
+		}
 	}
 }
 

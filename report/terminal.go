@@ -2,6 +2,7 @@ package report
 
 import (
 	"io"
+	"slices"
 	"strings"
 
 	"stormtest/load/record"
@@ -38,7 +39,11 @@ func writeTroubles(p *page, r *record.Result) {
 		return
 	}
 	if !r.Valid {
-		p.para(styled(markRed, "INVALID"), factIndent, "The generator was the bottleneck: these figures say what this machine could do, not what the clients would do to the target.")
+		what := "The generator was the bottleneck: these figures say what this machine could do, not what the clients would do to the target."
+		if slices.ContainsFunc(r.Runs, func(run record.Run) bool { return run.Outside != nil }) {
+			what = "What arrived is not what the clients did, because this machine had a part in it."
+		}
+		p.para(styled(markRed, "INVALID"), factIndent, what)
 		for _, reason := range r.InvalidReasons {
 			p.para("", factIndent, "* "+clean(reason))
 		}

@@ -300,7 +300,7 @@ func TestStreamsStayApart(t *testing.T) {
 // D-20: where the reader of stdout has gone, the program ends with a code of its own and says
 // nothing.
 func TestAReaderThatHasGone(t *testing.T) {
-	for _, args := range [][]string{{"--json", "-"}, {"--csv", "-"}, {"--trace", "-"}, {}, {"--trace", "-", "--duration", "1h"}} {
+	for _, args := range [][]string{{"--json", "-"}, {"--csv", "-"}, {"--trace", "-"}, {}, {"--trace", "-", "--duration", "1h"}, {"--hlog", "-", "--duration", "1h"}, {"--hlog", "-"}} {
 		cmd := program(t, append([]string{"--clients", "20", "--duration", "200ms", "--capacity", "0", "--seed", "1"}, args...)...)
 		read, write, err := os.Pipe()
 		if err != nil {

@@ -51,8 +51,8 @@ type HLogRun struct {
 	Strategy           string        `json:"strategy"` // the tag of its intervals
 	Engine             string        `json:"engine"`
 	ArrivalsMeasuredAt string        `json:"arrivals_measured_at"`
-	T0                 time.Duration `json:"t0_ns"` // since the base time
-	Planned            time.Duration `json:"planned_ns"`
+	T0                 time.Duration `json:"t0_ns"`      // since the base time
+	Planned            time.Duration `json:"planned_ns"` // 0: until a signal
 	Bucket             time.Duration `json:"bucket_ns"`
 	CapacityPerSecond  *float64      `json:"capacity_per_second"`
 }

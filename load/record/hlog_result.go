@@ -89,7 +89,11 @@ func (p *HLogPart) notes(arrivals int64) []string {
 	span := time.Duration(len(p.Buckets)) * p.Bucket
 	what := fmt.Sprintf("made from a log: %d arrivals in %d buckets up to %v after the start", arrivals, len(p.Buckets), span)
 	if p.End == nil {
-		what += fmt.Sprintf(", and what came after that, of %v planned, is lost, because the program was ended before the run was", p.Planned)
+		of := ""
+		if p.Planned > 0 {
+			of = fmt.Sprintf(", of %v planned,", p.Planned)
+		}
+		what += ", and what came after that" + of + " is lost, because the program was ended before the run was"
 	}
 	return []string{
 		what,

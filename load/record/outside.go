@@ -37,7 +37,9 @@ func (r Run) MarshalJSON() ([]byte, error) {
 		plain: plain(r),
 		Generator: struct {
 			Generator
-			KeptUp none `json:"kept_up"`
+			KeptUp      none `json:"kept_up"`
+			TimerSource none `json:"timer_source"`
+			Replayed    none `json:"replayed_by_transport"`
 		}{Generator: r.Generator},
 		Books: struct {
 			Books
