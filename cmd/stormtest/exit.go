@@ -38,8 +38,9 @@ type outcomeError struct{ code int }
 
 func (e outcomeError) Error() string { return fmt.Sprintf("exit code %d", e.code) }
 
-// codeOf returns the exit code of a command's error, after saying on w what it was.
-func codeOf(err error, w io.Writer) int {
+// codeOf returns the exit code of an error of a command, such as "stormtest serve", after saying on w what
+// it was.
+func codeOf(command string, err error, w io.Writer) int {
 	var outcome outcomeError
 	var user usageError
 	if err == nil {
@@ -57,7 +58,7 @@ func codeOf(err error, w io.Writer) int {
 		return outcome.code
 	}
 	if errors.As(err, &user) {
-		fmt.Fprintln(w, "Run 'stormtest --help' for the flags.")
+		fmt.Fprintf(w, "Run '%s --help' for the flags.\n", command)
 		return codeUsage
 	}
 	return codeFailed

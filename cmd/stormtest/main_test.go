@@ -267,7 +267,7 @@ func TestOutcomes(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := codeOf(outcomeOf(tt.ctx, &tt.result), io.Discard); got != tt.want {
+			if got := codeOf("stormtest", outcomeOf(tt.ctx, &tt.result), io.Discard); got != tt.want {
 				t.Errorf("code %d, want %d", got, tt.want)
 			}
 		})
@@ -332,11 +332,11 @@ func TestAClosedPipeEndsQuietly(t *testing.T) {
 func TestNoErrorIsSwallowed(t *testing.T) {
 	var errs bytes.Buffer
 	lost := errors.New("the disk is full")
-	if code := codeOf(errors.Join(lost, outcomeError{codeGate}), &errs); code != codeGate || !strings.Contains(errs.String(), "disk is full") {
+	if code := codeOf("stormtest", errors.Join(lost, outcomeError{codeGate}), &errs); code != codeGate || !strings.Contains(errs.String(), "disk is full") {
 		t.Errorf("code %d, stderr %q", code, errs.String())
 	}
 	errs.Reset()
-	if code := codeOf(errors.Join(errors.Join(lost, syscall.EPIPE), nil), &errs); code != codeFailed || strings.Count(errs.String(), "\n") != 1 {
+	if code := codeOf("stormtest", errors.Join(errors.Join(lost, syscall.EPIPE), nil), &errs); code != codeFailed || strings.Count(errs.String(), "\n") != 1 {
 		t.Errorf("code %d, stderr %q", code, errs.String())
 	}
 }
@@ -348,7 +348,7 @@ func TestUsageAndFailureDiffer(t *testing.T) {
 		outcomeError{codeGate}:          codeGate,
 		errors.Join(nil, load.ErrLimit): codeFailed,
 	} {
-		if got := codeOf(err, io.Discard); got != want {
+		if got := codeOf("stormtest", err, io.Discard); got != want {
 			t.Errorf("code of %v = %d, want %d", err, got, want)
 		}
 	}

@@ -24,7 +24,8 @@ func run(ctx context.Context, args []string, w world) int {
 	root.SetIn(w.in)
 	root.SetOut(w.out)
 	root.SetErr(w.err)
-	return codeOf(root.ExecuteContext(ctx), w.err)
+	cmd, err := root.ExecuteContextC(ctx)
+	return codeOf(cmd.CommandPath(), err, w.err)
 }
 
 const (

@@ -60,9 +60,12 @@ Stormtest-Attempt, X-Retry-Count, X-Stainless-Retry-Count, grpc-previous-rpc-att
 (0 is the first attempt), amz-sdk-request (attempt=1 is the first) and
 x-envoy-attempt-count (1 says nothing: a sidecar sends it with every retry of the client
 behind it), and a key seen before: Idempotency-Key, or what --key-header names. The
-largest of these counts. Where a request carries none, it is
-taken for a first attempt before the run's first failure (an outage, a refusal or a known
-retry), and for a retry from then on; the report says how many were so.
+largest of these counts. Where a request carries none, it is taken for a first attempt
+before the run's first failure (an outage, a refusal, a client that left before its answer
+or a known retry), and for a retry from then on; the report says how many were so.
+
+The whole run is held in memory until its end: some 16 kB for a second in which anything
+arrived and up to 10 kB for a bucket, so a busy day takes 1.4 to 10 GB.
 
 What only the clients know (operations, latencies, amplification) has no value: null in
 JSON, and a gate on it is refused.`
@@ -171,6 +174,7 @@ func runService(ctx context.Context, w world, plans *planFlags, flags *serveFlag
 		AtOnce:    flags.start == startNow,
 		OpenEnd:   openEnd,
 		KeyHeader: flags.keyHeader,
+		Kernel:    true,
 	}, load.Env{Version: version, HLog: sinks.stream(hlogFlag), Trace: sinks.stream(traceFlag), Progress: progress.stage})
 	progress.stop()
 	if result == nil {
@@ -315,7 +319,7 @@ func listenFault(listen string, err error) error {
 }
 
 // resolveService is resolve for a service: without a duration from anywhere it lasts until a signal,
-// and of the strategies there is only one.
+// the cap of delays is at least their base, and of the strategies there is only one.
 func (f *planFlags) resolveService(w world) (p plan.Plan, gates []check.Gate, openEnd bool, err error) {
 	in, err := f.input(w)
 	if err != nil {
@@ -325,6 +329,9 @@ func (f *planFlags) resolveService(w world) (p plan.Plan, gates []check.Gate, op
 	if sources["duration"] == "" {
 		openEnd = true
 		in.Flags = append(slices.Clip(in.Flags), plan.Setting{Name: "duration", Text: min(serveLongest, serveBuckets*first.Bucket).String()})
+	}
+	if first.Cap < first.Base { // which serve has no flag for, and does not read
+		in.Flags = append(slices.Clip(in.Flags), plan.Setting{Name: "cap", Text: first.Base.String()})
 	}
 	if p, _, err = plan.Resolve(in); err != nil {
 		return p, nil, false, err
