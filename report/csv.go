@@ -11,14 +11,15 @@ import (
 )
 
 // csvHead names the columns of the CSV.
-var csvHead = []string{"strategy", "at_ms", "arrivals", "first", "retries", "served", "wasted", "rejected", "retry_synchronisation_index"}
+var csvHead = []string{"strategy", "at_ms", "arrivals", "first", "retries", "unknown", "served", "wasted", "rejected", "retry_synchronisation_index"}
 
 // csvWasted is the column of csvHead that has no figure where arrivals were measured at the clients.
-const csvWasted = 6
+const csvWasted = 7
 
 // CSV writes one row for each bucket of each strategy, runs and buckets in the result's order, under
 // a head that names the columns. at_ms is the bucket's start, a decimal number; the index is empty
-// where the bucket has none, and of a run from a log every count but the arrivals is. Rows end in a line feed.
+// where the bucket has none, and of a run from a log every count but the arrivals is. unknown is how many of
+// first and retries are only supposed to be, as nothing in them told. Rows end in a line feed.
 //
 // A text that a spreadsheet would take for a formula gets an apostrophe before it.
 func CSV(w io.Writer, r *record.Result) error {
@@ -41,7 +42,7 @@ func CSV(w io.Writer, r *record.Result) error {
 // csvRow is one bucket; whole is false where its arrivals alone are known.
 func csvRow(strategy string, b *record.Bucket, whole bool) []string {
 	row := []string{strategy, strings.ReplaceAll(decimal(b.At, time.Millisecond), ",", "")}
-	for i, n := range []int64{b.Arrivals, b.First, b.Retries, b.Served, b.Wasted, b.Rejected} {
+	for i, n := range []int64{b.Arrivals, b.First, b.Retries, b.Unknown, b.Served, b.Wasted, b.Rejected} {
 		text := ""
 		if whole || i == 0 {
 			text = strconv.FormatInt(n, 10)

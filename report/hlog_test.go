@@ -138,7 +138,7 @@ func TestCSVOfALog(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(b.String(), "\n")
-	if want := fmt.Sprintf("none,100,%d,,,,,,", 999); lines[2] != want {
+	if want := fmt.Sprintf("none,100,%d,,,,,,,", 999); lines[2] != want {
 		t.Errorf("the second bucket is %q, want %q", lines[2], want)
 	}
 }

@@ -205,7 +205,7 @@ func TestReadJSONIgnoresWhatItDoesNotKnow(t *testing.T) {
 func TestCSV(t *testing.T) {
 	text := func(strategy string) string {
 		run := record.Run{Strategy: strategy, Buckets: []record.Bucket{
-			{At: 1_250_500, Arrivals: 7, First: 3, Retries: 4, Served: 5, Wasted: 2, Rejected: 1, RSI: ptr(0.25)},
+			{At: 1_250_500, Arrivals: 7, First: 3, Retries: 4, Unknown: 6, Served: 5, Wasted: 2, Rejected: 1, RSI: ptr(0.25)},
 			{At: 2 * time.Hour, RSI: ptr(math.NaN())},
 		}}
 		var b bytes.Buffer
@@ -214,13 +214,13 @@ func TestCSV(t *testing.T) {
 		}
 		return b.String()
 	}
-	const head = "strategy,at_ms,arrivals,first,retries,served,wasted,rejected,retry_synchronisation_index\n"
+	const head = "strategy,at_ms,arrivals,first,retries,unknown,served,wasted,rejected,retry_synchronisation_index\n"
 	for _, tt := range []struct{ name, strategy, cell string }{
 		{"plain", "full", "full"}, {"formula", "=1+1", "'=1+1"}, {"plus", "+1", "'+1"}, {"minus", "-1", "'-1"}, {"at", "@SUM", "'@SUM"},
 		{"tab before a formula", "\t=1", "'=1"}, {"comma", "a,b", `"a,b"`}, {"quote", `a"b`, `"a""b"`}, {"line break", "a\r\nb", "a  b"}, {"escape", "\x1bx", `\x1bx`},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			want := head + tt.cell + ",1.2505,7,3,4,5,2,1,0.25\n" + tt.cell + ",7200000,0,0,0,0,0,0,\n"
+			want := head + tt.cell + ",1.2505,7,3,4,6,5,2,1,0.25\n" + tt.cell + ",7200000,0,0,0,0,0,0,0,\n"
 			if got := text(tt.strategy); got != want {
 				t.Errorf("CSV = %q, want %q", got, want)
 			}
@@ -228,7 +228,7 @@ func TestCSV(t *testing.T) {
 	}
 	var b bytes.Buffer
 	theirs := record.Run{Strategy: "x", ArrivalsMeasuredAt: "client", Buckets: []record.Bucket{{Arrivals: 7, Served: 5}}}
-	if err := report.CSV(&b, resultOf("{}", theirs)); err != nil || b.String() != head+"x,0,7,0,0,5,,0,\n" {
+	if err := report.CSV(&b, resultOf("{}", theirs)); err != nil || b.String() != head+"x,0,7,0,0,0,5,,0,\n" {
 		t.Errorf("CSV of a target that is not ours = %q, %v; want no figure of wasted work", b.String(), err)
 	}
 	rows, err := csv.NewReader(strings.NewReader(text("x"))).ReadAll()
