@@ -1,6 +1,7 @@
 package load_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"reflect"
@@ -331,7 +332,7 @@ func untraced(t *testing.T, p plan.Plan, during func()) (result *record.Result) 
 }
 
 // D-16 (b): a minute against a target that refuses every connection takes no memory for each
-// failure, and neither do all of them make a larger result.
+// failure, and neither do all of them make a larger result: only its numbers get longer.
 func TestFailuresTakeNoMemory(t *testing.T) {
 	var at [2]int64
 	heap := func() int64 {
@@ -340,8 +341,11 @@ func TestFailuresTakeNoMemory(t *testing.T) {
 		runtime.ReadMemStats(&m)
 		return int64(m.HeapAlloc)
 	}
-	result := untraced(t, scenario(t, "strategy: constant", "base: 50ms", "clients: 100", "capacity: 0", "max-elapsed: unlimited", "retry-on: connect,reset,503",
-		"outage: ['1s..60s=refuse']", "duration: 60s"), func() {
+	storm := func(base string) plan.Plan {
+		return scenario(t, "strategy: constant", "base: "+base, "clients: 100", "capacity: 0", "max-elapsed: unlimited", "retry-on: connect,reset,503",
+			"outage: ['1s..60s=refuse']", "duration: 60s")
+	}
+	result := untraced(t, storm("50ms"), func() {
 		time.Sleep(20 * time.Second)
 		at[0] = heap()
 		time.Sleep(39 * time.Second)
@@ -354,6 +358,22 @@ func TestFailuresTakeNoMemory(t *testing.T) {
 	if grown := at[1] - at[0]; grown > 4<<20 {
 		t.Errorf("40 s of failures took %d bytes, want none to speak of", grown)
 	}
+	few := untraced(t, storm("5s"), nil)
+	if n := few.Runs[0].Attempts.ByOutcome["refused"]; n > 2000 {
+		t.Fatalf("%d refused, want a hundredth of the other run's", n)
+	}
+	if many, few := jsonBytes(t, result), jsonBytes(t, few); many > few+1000 {
+		t.Errorf("a result of %d bytes after 118,000 failures, %d after 1,200; want no more of it", many, few)
+	}
+}
+
+func jsonBytes(t *testing.T, r *record.Result) int {
+	t.Helper()
+	text, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return len(text)
 }
 
 // D-16: whatever a result counts, it counts in 64 bits.
