@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -146,7 +147,7 @@ func (s *storm) runElsewhere(ctx context.Context) (record.Run, []string, error) 
 	if err != nil {
 		return record.Run{}, nil, err
 	}
-	run := s.summarise(stats, measuredAtClient, append(s.site.notes(s.plan, stats), s.notes(stats)...))
+	run := s.summarise(stats, measuredAtClient, slices.Concat(s.site.notes(s.plan, stats), s.rest, s.notes(stats)))
 	s.log.end(s.recorder, &run, ctx.Err() != nil)
 	return run, append(record.Validity(run), exhaustion(stats)...), nil
 }
@@ -168,6 +169,9 @@ func (e *elsewhere) notes(p plan.Plan, stats fleet.Stats) []string {
 	}
 	if stats.Replayed > 0 {
 		notes = append(notes, fmt.Sprintf("%d requests were replayed by transport, because the target said that it had not handled them (HTTP/2): it saw so many more than there were attempts", stats.Replayed))
+	}
+	if len(p.Outages) > 0 {
+		notes = append(notes, "outages are yours to make here: stormtest does nothing to the target, and what is said of an outage goes by the windows that the plan declares")
 	}
 	if e.unprobed != "" {
 		notes = append(notes, "no probe: "+e.unprobed)

@@ -36,8 +36,8 @@ type Env struct {
 	// Probing, where set, is called before the healthy baseline of a target elsewhere is taken,
 	// which may last some 8 s.
 	Probing func()
-	// Progress, where set, is called when a run begins, from the goroutine of Run. The
-	// counters of the Stage may be read from any goroutine until the next call.
+	// Progress, where set, is called when a run begins, from a goroutine of Run or of Serve, never
+	// twice at a time. The counters of the Stage may be read from any goroutine until the next call.
 	Progress func(Stage)
 }
 
@@ -62,30 +62,61 @@ func Run(ctx context.Context, p plan.Plan, env Env) (*record.Result, error) {
 	if !p.Seed.Set {
 		panic("load: BUG: a plan without a seed")
 	}
-	var listen listenWatch
-	var site *elsewhere
+	first, err := prepare(ctx, p, env)
+	if err != nil {
+		return nil, err
+	}
+	result, err := newResult(p, env)
+	if err != nil {
+		return nil, err
+	}
+	ctx, abandon := context.WithCancel(ctx)
+	defer abandon()
+	trace, stopTrace := startTracer(ctx, env.Trace, abandon)
+	defer stopTrace()
+	log := newHLogger(env.HLog, result, abandon)
+	first.trace, first.log = trace, log
+	if site := first.site; site != nil {
+		result.Addresses = site.site.Addresses()
+		site.measure(ctx, p, env)
+		result.Probe = site.probe
+	}
+	failed := first.runAll(ctx, result)
+	result.Valid = len(result.InvalidReasons) == 0
+	return result, errors.Join(failed, log.done(failed == nil && !result.Interrupted), trace.flush())
+}
+
+// prepare returns what the storms of a plan have in common, once this machine is known to have room
+// for them.
+func prepare(ctx context.Context, p plan.Plan, env Env) (storm, error) {
+	s := storm{plan: p, env: env}
 	switch {
 	case p.URL != "":
 		if err := checkLimits(p.Clients, 1); err != nil {
-			return nil, err
+			return s, err
 		}
 		var err error
-		if site, err = newElsewhere(ctx, p, env); err != nil {
-			return nil, fmt.Errorf("load: %w", err)
+		if s.site, err = newElsewhere(ctx, p, env); err != nil {
+			return s, fmt.Errorf("load: %w", err)
 		}
 	case p.Transport == plan.TransportMemory: // takes no descriptors and no ports
 	case env.Network == nil:
-		listen.read = readListenDrops
+		s.listen.read = readListenDrops
 		if err := checkLimits(p.Clients, descriptorsPerClient); err != nil {
-			return nil, err
+			return s, err
 		}
-		env.Network = Loopback
+		s.env.Network = Loopback
 	}
+	return s, nil
+}
+
+// newResult returns the result of a plan of which nothing has run.
+func newResult(p plan.Plan, env Env) (*record.Result, error) {
 	text, err := json.Marshal(p.Redacted())
 	if err != nil {
 		return nil, fmt.Errorf("load: write the plan: %w", err)
 	}
-	result := &record.Result{
+	return &record.Result{
 		Schema:         record.Schema,
 		Tool:           record.Tool{Version: env.Version},
 		Plan:           text,
@@ -96,31 +127,26 @@ func Run(ctx context.Context, p plan.Plan, env Env) (*record.Result, error) {
 		InvalidReasons: []string{},
 		Runs:           []record.Run{},
 		Gates:          []record.Gate{},
-	}
-	ctx, abandon := context.WithCancel(ctx)
-	defer abandon()
-	trace, stopTrace := startTracer(ctx, env.Trace, abandon)
-	defer stopTrace()
-	log := newHLogger(env.HLog, result, abandon)
-	if site != nil {
-		result.Addresses = site.site.Addresses()
-	}
-	if site != nil && p.Probe == plan.ProbeOn {
-		site.measure(ctx, p, env)
-		result.Probe = site.probe
-	}
-	var failed error
-	for i, strategy := range p.Strategies {
-		s := storm{plan: p, strategy: strategy, env: env, trace: trace, log: log, index: i, listen: listen, site: site}
-		run, reasons, err := s.run(ctx)
+	}, nil
+}
+
+// runAll runs the strategies one after another and puts what was measured into the result. The error
+// is that of the first that could not run.
+func (s storm) runAll(ctx context.Context, result *record.Result) error {
+	for i, strategy := range s.plan.Strategies {
+		one := s
+		one.strategy, one.index = strategy, i
+		if s.site != nil && (i > 0 || s.site.probe != nil) {
+			one.rest = []string{s.site.calm(ctx, s.plan, s.env)}
+		}
+		run, reasons, err := one.run(ctx)
 		if err != nil && ctx.Err() == nil {
-			failed = failure(strategy, err)
-			break
+			return failure(strategy, err)
 		}
 		if err == nil {
 			result.Runs = append(result.Runs, run)
 			for _, reason := range reasons {
-				result.InvalidReasons = append(result.InvalidReasons, prefixed(p, strategy, reason))
+				result.InvalidReasons = append(result.InvalidReasons, prefixed(s.plan, strategy, reason))
 			}
 		}
 		if ctx.Err() != nil {
@@ -128,8 +154,7 @@ func Run(ctx context.Context, p plan.Plan, env Env) (*record.Result, error) {
 			break
 		}
 	}
-	result.Valid = len(result.InvalidReasons) == 0
-	return result, errors.Join(failed, log.done(failed == nil && !result.Interrupted), trace.flush())
+	return nil
 }
 
 // prefixed names the strategy where there are several.

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"stormtest/load/plan"
 	"stormtest/load/probe"
@@ -33,7 +34,13 @@ func Probe(ctx context.Context, p plan.Plan, env Env) (*record.Probe, error) {
 // measure takes the baseline before the first storm. A target that cannot be probed can still
 // be stormed; why there is no capacity then is noted.
 func (e *elsewhere) measure(ctx context.Context, p plan.Plan, env Env) {
-	if p.HTTP == plan.HTTP2 && e.tls == nil {
+	switch {
+	case p.Probe == plan.ProbeOff:
+		return
+	case !p.Probes():
+		e.unprobed = "it would send " + p.Method + " some thousand times, which may change what the target holds; --probe on does so"
+		return
+	case p.HTTP == plan.HTTP2 && e.tls == nil:
 		e.unprobed = "a probe speaks HTTP/1.1, and --http 2 was asked for"
 		return
 	}
@@ -48,9 +55,44 @@ func (e *elsewhere) measure(ctx context.Context, p plan.Plan, env Env) {
 	e.probe, e.capacity = found, found.CapacityPerSecond
 }
 
-// baseline probes the target over connections that are verified as the storm's are, in turn at all of its
-// addresses.
+// Between storms on a target that nobody has a baseline of there is a pause.
+const pauseBetween = 2 * time.Second
+
+// slack is what an answer of a target at rest may take beside twice the healthy p90.
+const slack = 5 * time.Millisecond
+
+// calm waits until a target that was loaded before, by the probe or by another strategy, has worked that
+// off, and says what was done.
+func (e *elsewhere) calm(ctx context.Context, p plan.Plan, env Env) string {
+	if e.probe == nil || e.probe.Latency.P90 == nil {
+		timer := time.NewTimer(pauseBetween)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+		}
+		return fmt.Sprintf("before this storm there was a pause of %v and no more: without a healthy baseline nobody knows whether the target had worked off the one before", pauseBetween)
+	}
+	within := max(2*time.Duration(*e.probe.Latency.P90), slack)
+	done, err := probe.Settle(ctx, e.asking(p, env), within)
+	within, took := within.Round(10*time.Microsecond), done.Took.Round(time.Millisecond)
+	switch {
+	case err != nil:
+		return "nobody waited for the target to come to rest before this storm: " + err.Error()
+	case !done.Rested:
+		return fmt.Sprintf("the target had not come to rest when this storm began: within %v and %d requests there were no three good answers in a row within %v", took, done.Requests, within)
+	}
+	return fmt.Sprintf("the target had come to rest before this storm: three good answers in a row within %v, after %v and %d requests", within, took, done.Requests)
+}
+
+// baseline probes the target.
 func (e *elsewhere) baseline(ctx context.Context, p plan.Plan, env Env) (*record.Probe, error) {
+	return probe.Run(ctx, e.asking(p, env))
+}
+
+// asking is how a probe asks the target: over connections that are verified as the storm's are, in turn at
+// all of its addresses.
+func (e *elsewhere) asking(p plan.Plan, env Env) probe.Config {
 	spoken := *e
 	if spoken.tls = e.tls.Clone(); spoken.tls != nil {
 		spoken.tls.NextProtos = []string{remoteHTTP1}
@@ -83,7 +125,7 @@ func (e *elsewhere) baseline(ctx context.Context, p plan.Plan, env Env) (*record
 	for name, values := range given {
 		c.Header[name] = values
 	}
-	return probe.Run(ctx, c)
+	return c
 }
 
 // remoteHTTP1 is HTTP/1.1 in ALPN's words.

@@ -30,6 +30,7 @@ type storm struct {
 	log      *hlogger
 	index    int
 	site     *elsewhere // nil: the built-in target
+	rest     []string   // notes on whether the target was at rest before
 
 	recorder *record.Recorder
 	budget   *budget.Bank // nil: every retry is allowed

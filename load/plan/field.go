@@ -284,7 +284,7 @@ var table = []Field{
 			specials: []special{{"none", 0}, {"auto", AutoRetryAfter}}}},
 	{Name: "abandoned", Group: Target, Usage: "Work whose client has timed out: go on with it, as most services do, or drop it",
 		value: choice{at: func(p *Plan) *string { return &p.Abandoned }, words: []string{AbandonedProcess, AbandonedCancel}}},
-	{Name: "outage", Group: Target, Usage: "Window in which the target fails; MODE is status, hang, reset, refuse, slow:N or capacity:P%",
+	{Name: "outage", Group: Target, Usage: "Window in which the target fails; MODE is status, hang, reset, refuse, slow:N or capacity:P%; with a URL it is yours to make, and only marked",
 		list: listOf[station.Outage]{at: func(p *Plan) *[]station.Outage { return &p.Outages }, shape: outageShape,
 			parse: parseOutage, format: station.Outage.String}},
 
@@ -312,8 +312,8 @@ var table = []Field{
 		value: word{at: func(p *Plan) *string { return &p.Key }, shape: "PATH", none: true}},
 	{Name: "insecure", Group: Elsewhere, Usage: "Do not verify the server's certificate",
 		value: flag{at: func(p *Plan) *bool { return &p.Insecure }}},
-	{Name: "probe", Group: Elsewhere, Usage: "Before the storm, measure what the healthy service can do",
-		value: choice{at: func(p *Plan) *string { return &p.Probe }, words: []string{ProbeOn, ProbeOff}}},
+	{Name: "probe", Group: Elsewhere, Usage: "Before the storm, measure what the healthy service can do; auto does so by GET, HEAD and OPTIONS alone",
+		value: choice{at: func(p *Plan) *string { return &p.Probe }, words: []string{ProbeAuto, ProbeOn, ProbeOff}}},
 
 	{Name: "bucket", Group: Record, Usage: "Width of the buckets in which arrivals are counted",
 		value: duration{at: func(p *Plan) *time.Duration { return &p.Bucket }, lo: time.Millisecond, hi: 10 * time.Second}},

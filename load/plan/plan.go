@@ -58,8 +58,9 @@ const (
 	HTTP1    = "1.1"
 	HTTP2    = "2"
 
-	ProbeOn  = "on"
-	ProbeOff = "off"
+	ProbeAuto = "auto" // of methods that change nothing
+	ProbeOn   = "on"
+	ProbeOff  = "off"
 )
 
 // A Plan is everything a run is asked to do. Each field is one flag, and the comment names
@@ -130,7 +131,7 @@ type Plan struct {
 	CACert     string // cacert: path of PEM; "" is the system's roots
 	Cert, Key  string // paths of PEM; "" is no client certificate
 	Insecure   bool   // certificates are not verified
-	Probe      string // on or off
+	Probe      string // auto, on or off; see [Plan.Probes]
 
 	// The record.
 
@@ -183,7 +184,7 @@ func Default() Plan {
 
 		HTTP:      HTTPAuto,
 		KeepAlive: true,
-		Probe:     ProbeOn,
+		Probe:     ProbeAuto,
 
 		Bucket: 100 * time.Millisecond,
 	}

@@ -143,6 +143,12 @@ func idempotent(method string) bool {
 	return slices.Contains([]string{"GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"}, method)
 }
 
+// Probes reports whether a target elsewhere is probed: with auto only where the method is safe,
+// for a probe sends it up to 20,000 times (RFC 9110, 9.2.1).
+func (p Plan) Probes() bool {
+	return p.Probe == ProbeOn || p.Probe == ProbeAuto && slices.Contains([]string{"GET", "HEAD", "OPTIONS"}, p.Method)
+}
+
 // idleTargetFields warns of target fields that belong to the other model.
 func (p *Plan) idleTargetFields() []string {
 	var w []string
