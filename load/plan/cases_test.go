@@ -147,7 +147,7 @@ var fieldCases = []fieldCase{
 	{name: "cert", deflt: "none", good: [][]string{{"c.pem"}}, bad: badLines},
 	{name: "key", deflt: "none", good: [][]string{{"k.pem"}}, bad: badLines},
 	{name: "insecure", deflt: "false", good: [][]string{{"true"}}, bad: []string{"", "yes"}},
-	{name: "probe", deflt: "on", good: [][]string{{"off"}, {"on"}}, bad: []string{"", "false"}},
+	{name: "probe", deflt: "auto", good: [][]string{{"off"}, {"on"}, {"auto"}}, bad: []string{"", "false"}},
 
 	{name: "bucket", deflt: "100ms", good: [][]string{{"1ms"}, {"10s"}, {"1.5ms", "1500us"}}, bad: append([]string{"0s", "999us", "10001ms"}, badDurations...)},
 

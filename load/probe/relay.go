@@ -40,13 +40,14 @@ type relayCounts struct {
 	cut     int64 // answers that ended too early
 }
 
-// newRelay listens. Dialling ends with ctx; close must be called in any case.
+// newRelay listens. It does not end with ctx, for what is in flight then may finish, and must not look
+// as if the target had hung up: close must be called in any case, and ends dialling too.
 func newRelay(ctx context.Context, c Config) (*relay, error) {
 	l, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
 		return nil, fmt.Errorf("probe: relay: %w", err)
 	}
-	ctx, cancel := context.WithCancel(ctx)
+	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	r := &relay{
 		listener: l, dial: c.Dial, method: c.Method, timeout: c.Timeout, cancel: cancel,
 		conns: map[net.Conn]struct{}{}, gates: map[string]chan struct{}{},
