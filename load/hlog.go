@@ -11,8 +11,8 @@ import (
 	"stormtest/load/record"
 )
 
-// When a bucket is written. A program that is killed has written what ended hlogGrace + hlogEvery
-// before: under a second ago.
+// When a bucket is written. A program that is killed has written the buckets that ended hlogGrace + hlogEvery
+// before, under a second ago; the bucket under way is lost too, whatever its width.
 const (
 	// hlogEvery is how often the closed buckets are written, hlogPhase when in a bucket of
 	// 100 ms: waves begin with a bucket more often than elsewhere.

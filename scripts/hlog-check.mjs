@@ -1,5 +1,5 @@
-// Reads a log of --hlog with the reference HdrHistogram of JavaScript and compares its counts with a
-// result: bucket for bucket, tag for tag.
+// Reads a log of --hlog with the reference HdrHistogram of JavaScript and compares its counts and the p50
+// and p99 of its values (where in the bucket arrivals lie) with a result: bucket for bucket, tag for tag.
 //
 //   node hlog-check.mjs LOG RESULT.json                 of a run that ended
 //   node hlog-check.mjs LOG RESULT.json KILLED TRACE    of one killed at KILLED (ns since the epoch)
@@ -14,7 +14,7 @@ const result = JSON.parse(readFileSync(resultFile, "utf8"));
 const runs = new Map();
 for (const [, line] of text.matchAll(/^#\[stormtest run (.*)\]$/gm)) {
   const run = JSON.parse(line);
-  runs.set(run.strategy, { ...run, counts: [], intervals: 0 });
+  runs.set(run.strategy, { ...run, counts: [], histograms: [], intervals: 0 });
 }
 const started = Date.parse(result.started_at);
 const reader = new hdr.HistogramLogReader(text.slice(0, text.lastIndexOf("\n") + 1));
@@ -22,6 +22,8 @@ for (let h; (h = reader.nextIntervalHistogram()) !== null; ) {
   const run = runs.get(h.tag);
   const k = Math.round(((h.startTimeStampMsec - started) * 1e6 - run.t0_ns) / run.bucket_ns);
   run.counts[k] = (run.counts[k] ?? 0) + h.totalCount;
+  if (run.histograms[k] === undefined) run.histograms[k] = h;
+  else run.histograms[k].add(h); // what came after its bucket was written
   run.intervals++;
 }
 
@@ -35,11 +37,20 @@ for (const { strategy, buckets } of result.runs) {
   const run = runs.get(strategy);
   if (run.counts.length !== buckets.length) fault(`${strategy}: ${run.counts.length} buckets in the log, ${buckets.length} in the result`);
   let sum = 0;
+  let quantiles = 0;
   buckets.forEach((b, k) => {
     sum += b.arrivals;
+    for (const [percent, want] of b.arrivals > 0 ? [[50, b.offset_p50_ns], [99, b.offset_p99_ns]] : []) {
+      // One reader rounds a rank up that another rounds down, and the histogram's resolution is a 100,000th
+      // of the bucket or two digits.
+      const at = (step) => run.histograms[k]?.getValueAtPercentile(Math.min(100, Math.max(0, percent + (100 * step) / b.arrivals)));
+      const near = run.bucket_ns / 1e5 + want / 100;
+      if (!(want >= at(-1) - near && want <= at(1) + near)) fault(`${strategy}, bucket ${k}: p${percent} = ${at(0)} in the log, ${want} in the result`);
+      quantiles++;
+    }
     if (run.counts[k] !== b.arrivals) fault(`${strategy}, bucket ${k}: ${run.counts[k]} in the log, ${b.arrivals} in the result`);
   });
-  console.log(`${strategy}: ${buckets.length} buckets, ${run.intervals} intervals, ${sum} arrivals in both`);
+  console.log(`${strategy}: ${buckets.length} buckets, ${run.intervals} intervals, ${sum} arrivals and ${quantiles} quantiles in both`);
 }
 
 if (killedAt !== undefined) {

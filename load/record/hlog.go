@@ -18,7 +18,7 @@ const HLogSchema = "stormtest.hlog/v1"
 
 // A histogram log (.hlog, format 1.3 of HdrHistogram) is lines of text:
 //
-//	#[stormtest header {...}]     an HLogHeader; then start and base time, the same moment
+//	#[stormtest header {...}]     an HLogHeader; then what the values are, and start and base time, the same moment
 //	#[stormtest run {...}]        an HLogRun, where a strategy's t0 is known
 //	Tag=full,0.141,0.1,99.8,HIST… one Interval for each bucket, in order, empty ones too
 //	#[stormtest end {...}]        an HLogEnd
@@ -84,6 +84,7 @@ func (e *HLogEncoder) Header(b []byte, h HLogHeader) []byte {
 	h.StartedAt = h.StartedAt.UTC().Truncate(time.Millisecond)
 	b = append(b, "#[Histogram log format version 1.3]\n"...)
 	b = hlogComment(b, hlogHeader, h)
+	b = append(b, "# Each value is where in its interval an arrival lies, in ns after the interval's beginning; none is a latency.\n"...)
 	since := secondsText(nil, time.Duration(h.StartedAt.UnixMilli())*time.Millisecond)
 	b = fmt.Appendf(b, "#[StartTime: %s (seconds since epoch), %s]\n", since, h.StartedAt.Format(time.RFC3339Nano))
 	b = fmt.Appendf(b, "#[BaseTime: %s (seconds since epoch)]\n", since)

@@ -233,7 +233,7 @@ func sampleLog() []byte {
 // A log that is cut anywhere gives what is whole of it.
 func TestReadHLogOfEveryPrefix(t *testing.T) {
 	text := sampleLog()
-	header := bytes.Index(text, []byte("#[StartTime"))
+	header := bytes.Index(text, []byte("# Each value"))
 	whole, err := ReadHLog(text)
 	if err != nil {
 		t.Fatal(err)
@@ -271,17 +271,17 @@ func TestReadHLogRefuses(t *testing.T) {
 	line := "Tag=full,0.223456789,0.100," // the second bucket
 	tests := []struct{ name, old, now, want string }{
 		{"another schema", "stormtest.hlog/v1", "stormtest.hlog/v2", `line 2: schema = "stormtest.hlog/v2"`},
-		{"no header", "#[stormtest header", "#[another header", "line 6: a run before the header"},
-		{"an interval of nobody", "#[stormtest run", "#[another run", "line 7: an interval outside a run"},
-		{"a tag of another run", line, "Tag=none,0.223456789,0.100,", `line 8: "Tag=none", want "Tag=full"`},
-		{"a bucket that is none", line, "Tag=full,0.22345679,0.100,", "line 8: the interval of 100ms from 100.000001ms is no bucket"},
-		{"a bucket of another width", line, "Tag=full,0.223456789,0.200,", "line 8: the interval of 200ms"},
-		{"a bucket too far", line, "Tag=full,0.323456789,0.100,", "line 8: bucket 2 where bucket 1 is next"},
-		{"a moment that is none", line, "Tag=full,-0.2,0.100,", `line 8: start: "-0.2"`},
-		{"a histogram that is none", "HISTF", "HISTE", "line 7: histogram"},
+		{"no header", "#[stormtest header", "#[another header", "line 7: a run before the header"},
+		{"an interval of nobody", "#[stormtest run", "#[another run", "line 8: an interval outside a run"},
+		{"a tag of another run", line, "Tag=none,0.223456789,0.100,", `line 9: "Tag=none", want "Tag=full"`},
+		{"a bucket that is none", line, "Tag=full,0.22345679,0.100,", "line 9: the interval of 100ms from 100.000001ms is no bucket"},
+		{"a bucket of another width", line, "Tag=full,0.223456789,0.200,", "line 9: the interval of 200ms"},
+		{"a bucket too far", line, "Tag=full,0.323456789,0.100,", "line 9: bucket 2 where bucket 1 is next"},
+		{"a moment that is none", line, "Tag=full,-0.2,0.100,", `line 9: start: "-0.2"`},
+		{"a histogram that is none", "HISTF", "HISTE", "line 8: histogram"},
 		{"arrivals that are lost", `"arrivals":301`, `"arrivals":300`, "300 arrivals at the end, and the intervals hold 301"},
-		{"a width of 0", `"bucket_ns":100000000`, `"bucket_ns":0`, "line 6: bucket = 0s"},
-		{"a name that is none", `"strategy":"full"`, `"strategy":"a,b"`, `line 6: strategy = "a,b"`},
+		{"a width of 0", `"bucket_ns":100000000`, `"bucket_ns":0`, "line 7: bucket = 0s"},
+		{"a name that is none", `"strategy":"full"`, `"strategy":"a,b"`, `line 7: strategy = "a,b"`},
 		{"an end of another", `end {"strategy":"full"`, `end {"strategy":"none"`, `the end of "none" in the run of "full"`},
 		{"no date", "2026-11-30T05:32:04.177Z\"", "0001-01-01T00:00:00Z\"", "line 2: started_at"},
 	}
