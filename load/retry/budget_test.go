@@ -17,8 +17,11 @@ func accountOf(k budget.Kind, change func(*budget.Config)) *budget.Account {
 	if change != nil {
 		change(&c)
 	}
-	return budget.NewAccount(c, 0, 0)
+	return single(c)
 }
+
+// single returns the account of a bank of one client.
+func single(c budget.Config) *budget.Account { return budget.NewBank(c, 1, 0, 0).Account(0) }
 
 // under runs one operation of an always failing target under an account, attempts taking no
 // time, and returns what it did in up to 20 attempts.
@@ -124,8 +127,8 @@ func TestPropertyLargerBudgetNeverFewer(t *testing.T) {
 		more.Min += rapid.IntRange(0, 2).Draw(t, "moreMin")
 		more.Ratio = max(more.Ratio, rapid.SampledFrom([]float64{0, 0.2, 1}).Draw(t, "otherRatio"))
 		seed := rapid.Uint64().Draw(t, "seed")
-		a := under(clientOf(&p, seed, 0), budget.NewAccount(less, 0, 0), 0)
-		b := under(clientOf(&p, seed, 0), budget.NewAccount(more, 0, 0), 0)
+		a := under(clientOf(&p, seed, 0), single(less), 0)
+		b := under(clientOf(&p, seed, 0), single(more), 0)
 		if a.retries() > b.retries() {
 			t.Fatalf("%d retries under %+v, only %d under %+v", a.retries(), less, b.retries(), more)
 		}

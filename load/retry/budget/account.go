@@ -39,17 +39,10 @@ type Account struct {
 	ledger Ledger
 }
 
-// NewAccount returns an account that keeps a series of balances, one at the end of each of
-// intervals intervals of the given width, or none where intervals is 0. c must be without
-// faults and of another kind than None.
-func NewAccount(c Config, width time.Duration, intervals int) *Account {
-	a := new(Account)
-	a.init(c, width, intervals)
-	return a
-}
-
+// init makes the account one that keeps a series of balances, one at the end of each of intervals
+// intervals of the given width, or none where intervals is 0. c must be of another kind than None.
 func (a *Account) init(c Config, width time.Duration, intervals int) {
-	if faults := c.Validate(); len(faults) > 0 || c.Kind == None {
+	if faults := c.Validate(); len(faults) > 0 {
 		panic(fmt.Sprintf("budget: BUG: no account for %+v: %v", c, faults))
 	}
 	a.rule = Table[c.Kind].new(c)

@@ -12,9 +12,9 @@ type Bank struct {
 	accounts []Account
 }
 
-// NewBank returns the bank of so many clients, nil where c is no budget. It keeps the series
-// of balances that NewAccount describes, unless clients with an account each would have more
-// than two million of them. c must be without faults.
+// NewBank returns the bank of so many clients, nil where c is no budget. Its accounts keep a series of
+// balances, one at the end of each of intervals intervals of the given width, or none where intervals is 0
+// or where clients with an account each would have more than two million of them. c must be without faults.
 func NewBank(c Config, clients int, width time.Duration, intervals int) *Bank {
 	if c.Kind == None {
 		return nil

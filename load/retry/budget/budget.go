@@ -63,8 +63,8 @@ func (k Kind) String() string {
 	return Table[k].Name
 }
 
-// Bounds of a Config. RatioParts makes every ratio a whole number of parts, so that no rule
-// depends on how a binary number was rounded.
+// Bounds of a Config. RatioParts makes every ratio a whole number of parts, with which the rules
+// compute, so that none depends on how a binary number was rounded.
 const (
 	RatioParts      = 10_000_000 // 0.00001 %
 	RatioMin        = 1e-5       // unless 0

@@ -26,7 +26,10 @@ func TestFinagleAllows(t *testing.T) {
 		{"four do not", finagle(func(c *budget.Config) { c.Min = 0 }), 4, 0},
 		{"20 % of a thousand", finagle(func(c *budget.Config) { c.Min = 0 }), 1000, 200},
 		{"a ratio of 30 % costs int(1000/0.3) = 3333", finagle(func(c *budget.Config) { c.Min, c.Ratio = 0, 0.3 }), 1000, 300},
-		{"so 10,000 pay for one more than 30 %", finagle(func(c *budget.Config) { c.Min, c.Ratio = 0, 0.3 }), 10000, 3000},
+		{"so 10,000 pay for 30 % exactly", finagle(func(c *budget.Config) { c.Min, c.Ratio = 0, 0.3 }), 10000, 3000},
+		{"and 33,334 for one more", finagle(func(c *budget.Config) { c.Min, c.Ratio = 0, 0.3 }), 33334, 10001},
+		// In binary 1000/0.00128 is a little less, and 253 of these are cheaper by more than what is missing.
+		{"a ratio of 0.128 % costs 781,250", finagle(func(c *budget.Config) { c.Min, c.Ratio = 0, 0.00128 }), 197_656, 252},
 		{"a ratio of 1000 costs 1", finagle(func(c *budget.Config) { c.Min, c.Ratio = 0, 1000 }), 7, 7},
 		{"a ratio of 0 leaves the reserve", finagle(func(c *budget.Config) { c.Ratio = 0 }), 1000, 100},
 		{"reserve of 60 s", finagle(func(c *budget.Config) { c.Ratio, c.TTL, c.Min = 0, 60*second, 3 }), 1000, 180},
@@ -173,7 +176,7 @@ func TestCancelReturnsWhatWasTaken(t *testing.T) {
 
 // One at the end of each interval, what happens at that moment left to the next one.
 func TestSeries(t *testing.T) {
-	a := budget.NewAccount(finagle(func(c *budget.Config) { c.Min, c.TTL = 0, second }), 400*time.Millisecond, 4)
+	a := single(finagle(func(c *budget.Config) { c.Min, c.TTL = 0, second }), 400*time.Millisecond, 4)
 	open(a, 0, 10)
 	open(a, 400*time.Millisecond, 5)
 	open(a, 1300*time.Millisecond, 20)
@@ -295,7 +298,7 @@ func TestAccountIsSafeForConcurrentUse(t *testing.T) {
 
 func TestAccountAllocatesNothing(t *testing.T) {
 	for _, c := range []budget.Config{finagle(nil), envoy(nil)} {
-		a := budget.NewAccount(c, 100*time.Millisecond, 100)
+		a := single(c, 100*time.Millisecond, 100)
 		var now time.Duration
 		var ticket budget.Ticket
 		allocs := testing.AllocsPerRun(100, func() {
@@ -320,8 +323,7 @@ func TestMisuseIsABug(t *testing.T) {
 		"asked before":      func(a *budget.Account, t *budget.Ticket) { a.Ask(0, t) },
 		"ended before":      func(a *budget.Account, t *budget.Ticket) { a.End(0, t) },
 		"asked in a sleep":  func(a *budget.Account, t *budget.Ticket) { a.Leave(0, t); a.Ask(0, t); a.Ask(0, t) },
-		"without a budget":  func(*budget.Account, *budget.Ticket) { budget.NewAccount(budget.Config{}, 0, 0) },
-		"of faulty numbers": func(*budget.Account, *budget.Ticket) { budget.NewAccount(budget.Config{Kind: budget.Finagle}, 0, 0) },
+		"of faulty numbers": func(*budget.Account, *budget.Ticket) { single(budget.Config{Kind: budget.Finagle}, 0, 0) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {

@@ -11,8 +11,11 @@ import "time"
 // whose failure is being judged counts no more, its operation still does.
 //
 // A Ratio of 0 is Envoy's older rule, max_retries: at most Min at a time.
-// Source: envoyproxy/envoy, retry_budget; failsafe-go, budget; the domain reference, 3.5. Envoy
-// itself compares with the whole part of the product, which the reference does not.
+// Source: envoyproxy/envoy, retry_budget; failsafe-go, budget; the domain reference, 3.5.
+//
+// Where we differ from Envoy: it compares with the whole part of the product, which the reference does
+// not; and its ratio is of the requests that are active or pending, while here an operation whose retry
+// sleeps counts too. Where many sleep this is the larger budget.
 type envoy struct {
 	parts, least        int64 // Ratio in RatioParts, Min
 	retries, operations int64

@@ -5,7 +5,7 @@ import "time"
 // A finagle pays for retries with first attempts, and forgets both after a while:
 //
 //	deposit   1000 for each first attempt (0 where Ratio is 0)
-//	withdraw  int(1000 / Ratio) for each retry (1 where Ratio is 0)
+//	withdraw  the whole part of 1000 / Ratio for each retry (1 where Ratio is 0)
 //	reserve   Min * TTL in seconds * withdraw
 //	allowed   if the sum over the window + reserve >= withdraw
 //
@@ -36,7 +36,7 @@ func newFinagle(c Config) *finagle {
 	f := &finagle{slotWidth: c.TTL / finagleSlots, withdraw: 1}
 	if c.Ratio > 0 {
 		f.deposit = finagleScale
-		f.withdraw = int64(finagleScale / c.Ratio)
+		f.withdraw = finagleScale * RatioParts / c.parts()
 	}
 	f.reserve = int64(c.Min) * int64(c.TTL/time.Second) * f.withdraw
 	return f

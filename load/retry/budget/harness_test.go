@@ -25,7 +25,12 @@ func account(t *testing.T, c budget.Config) *budget.Account {
 	if faults := c.Validate(); faults != nil {
 		t.Fatalf("%+v: %v", c, faults)
 	}
-	return budget.NewAccount(c, 0, 0)
+	return single(c, 0, 0)
+}
+
+// single returns the account of a bank of one client.
+func single(c budget.Config, width time.Duration, intervals int) *budget.Account {
+	return budget.NewBank(c, 1, width, intervals).Account(0)
 }
 
 // open lets the first attempts of n operations leave.

@@ -1,6 +1,8 @@
 package budget_test
 
 import (
+	"math/big"
+	"strconv"
 	"testing"
 	"time"
 
@@ -12,7 +14,7 @@ import (
 // anyConfig draws small numbers, so that budgets are exhausted often.
 func anyConfig(t *rapid.T) budget.Config {
 	c := budget.Table[rapid.SampledFrom([]budget.Kind{budget.Finagle, budget.Envoy}).Draw(t, "kind")].Defaults
-	c.Ratio = rapid.SampledFrom([]float64{0, 0.1, 0.2, 0.3, 0.5, 1}).Draw(t, "ratio")
+	c.Ratio = rapid.SampledFrom([]float64{0, 0.00128, 0.1, 0.2, 0.3, 0.5, 1}).Draw(t, "ratio")
 	c.Min = rapid.IntRange(0, 3).Draw(t, "min")
 	if c.Kind == budget.Finagle {
 		c.TTL = time.Duration(rapid.IntRange(1, 3).Draw(t, "ttl")) * time.Second
@@ -50,7 +52,13 @@ func (m *model) cost() int64 {
 	if m.config.Ratio == 0 {
 		return 1
 	}
-	return int64(1000 / m.config.Ratio)
+	// In decimal, as the ratio was written.
+	ratio, ok := new(big.Rat).SetString(strconv.FormatFloat(m.config.Ratio, 'f', -1, 64))
+	if !ok {
+		panic("a ratio that is no number")
+	}
+	cost := new(big.Rat).Quo(big.NewRat(1000, 1), ratio)
+	return new(big.Int).Quo(cost.Num(), cost.Denom()).Int64()
 }
 
 func (m *model) allows() bool {
@@ -83,7 +91,7 @@ type operation struct {
 func TestPropertyAccountFollowsTheModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := &model{config: anyConfig(t)}
-		a := budget.NewAccount(m.config, 0, 0)
+		a := single(m.config, 0, 0)
 		ops := make([]operation, 6)
 		for range rapid.IntRange(1, 120).Draw(t, "steps") {
 			m.now += time.Duration(rapid.SampledFrom([]int64{0, 0, 0, 1, 90, 500, 3000}).Draw(t, "pause")) * time.Millisecond
@@ -185,7 +193,7 @@ func TestPropertyLargerBudgetAllowsNoFewer(t *testing.T) {
 		}), 1, 60).Draw(t, "questions")
 		// The one client's operation is asked for again and again, and its retry ends at once.
 		count := func(c budget.Config) (allowed []int) {
-			a := budget.NewAccount(c, 0, 0)
+			a := single(c, 0, 0)
 			var now time.Duration
 			n := 0
 			for _, q := range questions {
