@@ -16,7 +16,7 @@ import (
 // A Memory is a fleet whose attempts reach the built-in target without sockets, in real time.
 // It has no goroutine a client: one dispatcher takes what is due, hands it to the target,
 // and asks the policy what follows. So its size is bounded by memory alone, and what an attempt
-// costs is some 1 µs instead of some 20 (scripts/bench/README.md).
+// costs is some 0.5 µs instead of some 20 (scripts/bench/README.md).
 //
 // It is no simulation: an attempt arrives at the moment when it was handed over, not at the
 // one when it was due, and how late it was is recorded.
