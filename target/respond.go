@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"stormtest/target/station"
-	"stormtest/target/wire"
 )
 
 // A responder writes answers from one goroutine. The goroutines that read requests only
@@ -23,17 +22,24 @@ type responder struct {
 }
 
 type answer struct {
-	conn *wire.Conn
+	to   sender
 	text []byte // shared; never changed
+}
+
+// A sender is a connection, of a goroutine's own (wire.Conn) or of a loop (wire.Peer).
+type sender interface {
+	// SendNow writes b at once or gives the connection up. It is safe for concurrent use with
+	// everything but itself.
+	SendNow(b []byte) error
 }
 
 func newResponder() responder {
 	return responder{mu: new(sync.Mutex), kicked: make(chan struct{}, 1)}
 }
 
-func (r *responder) send(conn *wire.Conn, text []byte) {
+func (r *responder) send(to sender, text []byte) {
 	r.mu.Lock()
-	r.queue = append(r.queue, answer{conn, text})
+	r.queue = append(r.queue, answer{to, text})
 	first := len(r.queue) == 1
 	r.mu.Unlock()
 	if first {
@@ -60,14 +66,21 @@ func (r *responder) run(ctx context.Context) {
 			if len(batch) == 0 {
 				break
 			}
-			for _, a := range batch {
+			for i, a := range batch {
+				if i%answersInTurn == answersInTurn-1 {
+					runtime.Gosched() // whoever has requests to send goes first
+				}
 				// A client that has gone, or that does not read, is no fault of the target's;
 				// its reader sees the end too.
-				_ = a.conn.SendNow(a.text)
+				_ = a.to.SendNow(a.text)
 			}
 		}
 	}
 }
+
+// answersInTurn is how many answers are written before others get the processor: a hundred
+// microseconds' worth.
+const answersInTurn = 8
 
 // Bounds of gather: how long an answer waits at most, and how many new answers it takes to
 // wait on.

@@ -27,6 +27,7 @@ type Server struct {
 	t      *Target
 	opener Opener
 	ln     net.Listener
+	loop   *wire.Loop     // of connections over TCP, where the system has it; else nil
 	wg     sync.WaitGroup // of connections and accept loops
 
 	mu     sync.Mutex
@@ -37,11 +38,11 @@ type Server struct {
 // Listen opens the target's listener: from now on connections wait to be accepted. Serve must
 // follow, which closes it.
 func (t *Target) Listen(o Opener) (*Server, error) {
-	ln, err := o.Open()
-	if err != nil {
+	s := &Server{t: t, opener: o, conns: make(map[net.Conn]struct{})}
+	if err := s.open(); err != nil {
 		return nil, fmt.Errorf("target: listen: %w", err)
 	}
-	return &Server{t: t, opener: o, ln: ln, conns: make(map[net.Conn]struct{})}, nil
+	return s, nil
 }
 
 // Serve accepts connections, answers requests once the target has started, and returns when
@@ -55,13 +56,24 @@ func (s *Server) Serve(ctx context.Context) error {
 	defer cancel()
 	var clock sync.WaitGroup
 	clock.Go(func() { s.t.Run(ctx) })
+	var deaf error
+	if s.loop != nil {
+		s.wg.Go(func() {
+			if deaf = s.loop.Run(s.hear); deaf != nil {
+				cancel()
+			}
+		})
+	}
 	err := s.listen(ctx)
 	cancel()
 	s.refuseConns()
 	s.abortConns()
+	if s.loop != nil {
+		s.loop.Close()
+	}
 	s.wg.Wait()
 	clock.Wait()
-	return err
+	return errors.Join(err, deaf)
 }
 
 // listen accepts until ctx is cancelled, apart from the outages of mode refuse.
@@ -87,11 +99,9 @@ func (s *Server) listen(ctx context.Context) error {
 		if stop, err := s.until(ctx, out.To, nil); stop {
 			return err
 		}
-		ln, err := s.opener.Open()
-		if err != nil {
+		if err := s.open(); err != nil {
 			return fmt.Errorf("target: listen again after the outage %v: %w", out, err)
 		}
-		s.ln = ln
 		failed = s.accepting()
 	}
 	select {
@@ -136,7 +146,7 @@ func transient(err error) bool {
 
 func (s *Server) accept(ln net.Listener, failed chan<- error) {
 	for {
-		c, err := ln.Accept()
+		c, err := take(ln)
 		if transient(err) {
 			time.Sleep(acceptPause)
 			continue
@@ -147,6 +157,9 @@ func (s *Server) accept(ln net.Listener, failed chan<- error) {
 			}
 			return
 		}
+		if c == nil {
+			continue // the loop has it
+		}
 		if !s.add(c) {
 			abort(c)
 			continue
@@ -156,6 +169,38 @@ func (s *Server) accept(ln net.Listener, failed chan<- error) {
 			s.serve(c)
 		})
 	}
+}
+
+// take accepts a connection; nil where the loop took it in.
+func take(ln net.Listener) (net.Conn, error) {
+	if in, ok := ln.(*wire.Intake); ok {
+		return nil, in.Take()
+	}
+	return ln.Accept()
+}
+
+// open opens the listener, which belongs to the loop where it can.
+func (s *Server) open() error {
+	ln, err := s.opener.Open()
+	if err != nil {
+		return err
+	}
+	s.ln = ln
+	tcp, ok := ln.(*net.TCPListener)
+	if !ok {
+		return nil
+	}
+	// Where there can be no loop, each connection has a goroutine.
+	if s.loop == nil {
+		if s.loop, err = wire.NewLoop(); err != nil {
+			s.loop = nil
+			return nil
+		}
+	}
+	if in, err := s.loop.Intake(tcp); err == nil {
+		s.ln = in
+	}
+	return nil
 }
 
 func (s *Server) add(c net.Conn) bool {
@@ -177,6 +222,9 @@ func (s *Server) drop(c net.Conn) {
 
 // abortConns resets every open connection, as a process that dies does.
 func (s *Server) abortConns() {
+	if s.loop != nil {
+		s.loop.Abort()
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for c := range s.conns {
@@ -209,8 +257,7 @@ const (
 // serve answers the requests of one connection, one at a time.
 func (s *Server) serve(c net.Conn) {
 	conn := wire.New(c)
-	conn.Stamp() // where it cannot, arrivals are stamped when they are read
-	x := &exchange{conn: conn}
+	x := &exchange{out: conn}
 	defer s.t.gone(x)
 	in := input{conn: conn, buf: make([]byte, headFirstBytes)}
 	in.send = func() {
@@ -260,12 +307,9 @@ type input struct {
 	send       func() // sends answer
 }
 
-// next returns the next request's head and when its last bytes came. A request that was read
-// together with the one before came with that.
+// next returns the next request's head and when its last bytes were read.
 func (in *input) next() (req request, stamp time.Time, err error) {
-	if in.start < in.end {
-		stamp = in.conn.Arrived()
-	}
+	stamp = time.Now()
 	for {
 		if i := bytes.Index(in.buf[in.start:in.end], headEnd); i >= 0 {
 			req, err = parseHead(in.buf[in.start : in.start+i+2])
@@ -275,7 +319,7 @@ func (in *input) next() (req request, stamp time.Time, err error) {
 		if err := in.fill(); err != nil {
 			return req, stamp, err
 		}
-		stamp = in.conn.Arrived()
+		stamp = time.Now()
 	}
 }
 

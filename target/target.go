@@ -20,7 +20,6 @@ import (
 
 	"stormtest/target/station"
 	"stormtest/target/wake"
-	"stormtest/target/wire"
 )
 
 // The headers by which the target knows who calls. Client and Attempt hold decimal numbers:
@@ -83,10 +82,10 @@ type Target struct {
 	started chan struct{}
 }
 
-// An exchange is one request that may have to wait for its answer. At most one of conn and
+// An exchange is one request that may have to wait for its answer. At most one of out and
 // ready is set; neither is where a Direct hands the answer out.
 type exchange struct {
-	conn   *wire.Conn    // where the answer is written, for a Server
+	out    sender        // where the answer is written, for a Server
 	ready  chan struct{} // closed when the work is done, for ServeHTTP
 	client uint32        // who waits, for a Direct
 
@@ -224,8 +223,8 @@ func (t *Target) finishDue(now time.Duration) {
 		if x := t.waiting[d.Tag]; x != nil {
 			x.pending = false
 			switch {
-			case x.conn != nil:
-				t.answers.send(x.conn, t.texts.served)
+			case x.out != nil:
+				t.answers.send(x.out, t.texts.served)
 			case x.ready != nil:
 				close(x.ready)
 			default:

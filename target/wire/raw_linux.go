@@ -17,9 +17,8 @@ type raw struct {
 	out, in  call
 	sendOnce func(fd uintptr) bool
 	read     func(fd uintptr) bool
-	start    func()   // called before the first read, in its place
-	look     bool     // before start is called
-	message  *message // nil: reads bring no stamps
+	start    func() // called before the first read, in its place
+	look     bool   // before start is called
 }
 
 // A call is one system call's arguments and results.
@@ -60,11 +59,7 @@ func (r *raw) init(conn net.Conn) {
 			start()
 			return false
 		}
-		if r.message != nil {
-			r.message.receive(&r.in, fd)
-		} else {
-			r.in.do(unix.SYS_RECVFROM, fd, 0)
-		}
+		r.in.do(unix.SYS_RECVFROM, fd, 0)
 		return r.in.errno != unix.EAGAIN && r.in.errno != unix.EINTR
 	}
 }

@@ -5,7 +5,6 @@ package wire
 import (
 	"errors"
 	"net"
-	"time"
 )
 
 // raw does nothing here: a Conn reads and writes in the ordinary way.
@@ -18,5 +17,3 @@ func (*raw) init(net.Conn)               {}
 func (*raw) ok() bool                    { return false }
 func (*raw) send([]byte) (int, error)    { return 0, nil }
 func (*raw) receive([]byte) (int, error) { return 0, errors.ErrUnsupported }
-func (*raw) stamp() bool                 { return false }
-func (*raw) arrived() time.Time          { return time.Now() }

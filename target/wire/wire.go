@@ -12,7 +12,6 @@ package wire
 import (
 	"io"
 	"net"
-	"time"
 )
 
 // A Conn is one connection. One goroutine may send and another receive at the same time, but
@@ -88,12 +87,3 @@ func (c *Conn) Receive(b []byte) (int, error) {
 	}
 	return c.raw.receive(b)
 }
-
-// Stamp has the kernel note from now on when data come; Arrived then says when the last ones
-// did, however late they are read. It returns false where the connection is no socket or the
-// system does not do it, and then Arrived is the moment of its call.
-func (c *Conn) Stamp() bool { return c.raw.stamp() }
-
-// Arrived returns when the data that Receive returned last came; of data that came in parts,
-// the last part. It is of the goroutine that receives.
-func (c *Conn) Arrived() time.Time { return c.raw.arrived() }
