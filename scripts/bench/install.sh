@@ -1,7 +1,7 @@
 # For the benches, which source it at the root of the repository: builds stormtest and the benches' own
-# programs, installs the peers (not with peers=none), and sets bin to the folder of all of them. What is
-# there in the right version is not built again. A peer that cannot be had is said to be missing, here and
-# in the tables.
+# programs, installs the peers (not with peers=none), and sets bin to the folder of all of them but two: wrk
+# and h2load, where the system has none, go into the SYSTEM by apt-get. What is there in the right version is not
+# built again. A peer that cannot be had is said to be missing, here and in the tables.
 bin="$PWD/.bench/bin"
 mkdir -p "$bin"
 go build -o "$bin/stormtest" ./cmd/stormtest
