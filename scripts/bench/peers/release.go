@@ -18,11 +18,14 @@ type row[T any] struct {
 // errStormtest is what a bench ends with when our own row is not complete.
 var errStormtest = errors.New("stormtest has no complete row")
 
-// interleave runs every tool once a round, so that what disturbs the machine disturbs them all.
+// interleave runs every tool once a round, so that what disturbs the machine disturbs them all. Each round
+// begins with the next tool, so that none comes always after the same one.
 func interleave[T any](ctx context.Context, list []tool, rounds int, one func(tool) (T, error)) ([]row[T], error) {
 	rows := make([]row[T], len(list))
-	for range rounds {
-		for i, t := range list {
+	for round := range rounds {
+		for k := range list {
+			i := (round + k) % len(list)
+			t := list[i]
 			rows[i].tool = t
 			if slices.ContainsFunc(rows[i].failed, absent) {
 				continue // it will not be there in the next round either
@@ -43,7 +46,7 @@ func interleave[T any](ctx context.Context, list []tool, rounds int, one func(to
 
 // absent reports whether a tool is not there at all.
 func absent(err error) bool {
-	return errors.Is(err, errNotInstalled) || errors.Is(err, errNotAvailable)
+	return errors.Is(err, errNotInstalled)
 }
 
 // complete reports whether stormtest's row, if it was to be measured, has every round.

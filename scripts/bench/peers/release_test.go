@@ -2,12 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"testing"
 	"time"
 )
 
-// A tool that is not there is asked once, one that fails in every round, and neither is left out.
+// A tool that is not there is asked once, one that fails in every round, and neither is left out. Every round
+// begins with another one.
 func TestInterleave(t *testing.T) {
 	var asked []string
 	list := []tool{{name: "stormtest"}, {name: "absent", peer: "go"}, {name: "shaky", peer: "go"}}
@@ -24,7 +26,7 @@ func TestInterleave(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := strings.Join(asked, " "), "stormtest absent shaky stormtest shaky stormtest shaky"; got != want {
+	if got, want := strings.Join(asked, " "), "stormtest absent shaky shaky stormtest shaky stormtest"; got != want {
 		t.Errorf("asked %s, want %s", got, want)
 	}
 	if !complete(rows) {
@@ -41,8 +43,37 @@ func TestInterleave(t *testing.T) {
 			t.Errorf("the table lacks %q:\n%s", want, out.String())
 		}
 	}
-	rows[0].failed = append(rows[0].failed, errNotAvailable)
+	rows[0].failed = append(rows[0].failed, runError("failed"))
 	if complete(rows) {
 		t.Error("complete() = true, though a round of stormtest failed")
+	}
+}
+
+// What went wrong is in the row, and not what stormtest says after it.
+func TestFailedShowsTheMessage(t *testing.T) {
+	for said, want := range map[string]string{
+		"stormtest: --clients: 0: want 1..1000000\nRun 'stormtest --help' for the flags.\n": "failed: exit status 2: stormtest: --clients: 0: want 1..1000000",
+		"warming up\nunable to connect\n": "failed: exit status 2: unable to connect",
+	} {
+		if got := failed([]byte(said), errors.New("exit status 2")).Error(); got != want {
+			t.Errorf("failed(%q) = %q, want %q", said, got, want)
+		}
+	}
+}
+
+func TestMemoryVerdict(t *testing.T) {
+	for each, want := range map[float64]string{8191: "met, with both ends: 8.2 kB", 8192: "NOT met, with both ends: 8.2 kB", 19_600: "NOT met, with both ends: 19.6 kB"} {
+		if got := memoryVerdict("both ends", each); got != want {
+			t.Errorf("memoryVerdict(%v) = %q, want %q", each, got, want)
+		}
+	}
+}
+
+// wrk shares its connections out evenly and drops the rest.
+func TestWrkOpensEveryConnection(t *testing.T) {
+	for _, clients := range []int{1, 2, 2001, 8000} {
+		if n := wrkThreads(job{clients: clients}); clients%n != 0 {
+			t.Errorf("%d connections in %d threads, want no rest", clients, n)
+		}
 	}
 }

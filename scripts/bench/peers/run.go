@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -49,7 +50,10 @@ func (b *bench) start(ctx context.Context, o options) error {
 	}
 	line, err := bufio.NewReader(pipe).ReadString('\n')
 	addresses := strings.Fields(line)
-	if err != nil || len(addresses) != 2 {
+	if err == nil && len(addresses) != 2 {
+		err = errors.New("want two addresses")
+	}
+	if err != nil {
 		b.close()
 		return fmt.Errorf("the server said %q: %w", line, err)
 	}
@@ -107,10 +111,7 @@ type runError string
 
 func (e runError) Error() string { return string(e) }
 
-const (
-	errNotInstalled = runError("not installed")
-	errNotAvailable = runError("not available")
-)
+const errNotInstalled = runError("not installed")
 
 // path returns where the tool's program is.
 func (b *bench) path(t tool) (string, error) {
@@ -156,7 +157,7 @@ func (b *bench) run(ctx context.Context, t tool, j job, args []string) (m measur
 		return m, runError("longer than " + runMost.String())
 	}
 	if err != nil {
-		return m, refused(t, cmd, said, err)
+		return m, failed(said, err)
 	}
 	usage := cmd.ProcessState.SysUsage().(*syscall.Rusage)
 	m.cpu = time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
@@ -169,13 +170,13 @@ func (b *bench) run(ctx context.Context, t tool, j job, args []string) (m measur
 	return m, err
 }
 
-// refused is the error of a tool that ended with one. A stormtest that knows no URL says so by its
-// exit code for bad arguments.
-func refused(t tool, cmd *exec.Cmd, said []byte, err error) error {
-	const codeUsage = 2
-	if t.peer == "" && cmd.ProcessState != nil && cmd.ProcessState.ExitCode() == codeUsage {
-		return errNotAvailable
-	}
+// failed is the error of a tool that ended with one, with its last line, or of stormtest with those that
+// say what was wrong.
+func failed(said []byte, err error) error {
 	lines := strings.Split(strings.TrimSpace(string(said)), "\n")
-	return runError(fmt.Sprintf("failed: %v: %s", err, lines[len(lines)-1]))
+	ours := slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return !strings.HasPrefix(line, "stormtest: ") })
+	if len(ours) == 0 {
+		ours = lines[len(lines)-1:]
+	}
+	return runError(fmt.Sprintf("failed: %v: %s", err, strings.Join(ours, "; ")))
 }

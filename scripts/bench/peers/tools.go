@@ -95,15 +95,21 @@ func tools() []tool {
 		},
 		{
 			name: "wrk", program: "wrk", peer: "c", burst: first,
-			release: func(j job) []string { return []string{"-t", "2", "-c", j.n(), "-d", "2s", j.url} },
+			release: func(j job) []string {
+				return []string{"-t", strconv.Itoa(wrkThreads(j)), "-c", j.n(), "-d", "2s", j.url}
+			},
 			rate: func(j job) []string {
-				return []string{"-t", "2", "-c", j.n(), "-d", seconds(j.duration), j.url}
+				return []string{"-t", strconv.Itoa(wrkThreads(j)), "-c", j.n(), "-d", seconds(j.duration), j.url}
 			},
 		},
 		{
 			name: "wrk, one moment", program: "wrk", peer: "c",
 			release: func(j job) []string {
-				return []string{"-t", "2", "-c", j.n(), "-d", "4s", "-s", j.scratch + "/" + momentScript, j.url, "--", strconv.Itoa(j.clients / 2)}
+				threads := wrkThreads(j)
+				return []string{
+					"-t", strconv.Itoa(threads), "-c", j.n(), "-d", "4s", "-s", j.scratch + "/" + momentScript, j.url,
+					"--", strconv.Itoa(j.clients / threads),
+				}
 			},
 		},
 		{
@@ -118,6 +124,14 @@ func tools() []tool {
 
 // seconds is d for the tools that know whole seconds only.
 func seconds(d time.Duration) string { return fmt.Sprintf("%.0f", d.Seconds()) }
+
+// wrkThreads is how many threads wrk gets: it drops the connections that do not share out evenly.
+func wrkThreads(j job) int {
+	if j.clients%2 != 0 {
+		return 1
+	}
+	return 2
+}
 
 func vegeta(j job) []string {
 	return []string{
