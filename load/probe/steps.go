@@ -2,6 +2,7 @@ package probe
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"stormtest/load/record"
@@ -22,6 +23,7 @@ const (
 	growthLeast   = 1.10 // a step that grows less has not grown
 	flatLeast     = 0.80 // and one that keeps less has fallen
 	offeredShare  = 0.80 // a rate was put on the target if at least this part of it was sent
+	holdSlack     = 1.05 // more than this times what was held, and it is held itself
 	holdOver      = 1.5  // the last step offers this much of what was good
 	ownMost       = 0.25 // part of the machine's processor time: more, and a plateau is the machine's
 	stepsOfBudget = 10   // a step may use this part of the requests
@@ -135,6 +137,8 @@ func afterPaced(done []step, spent time.Duration, used int, l limits) (shape, *v
 	switch {
 	case last.goodCount == 0:
 		return shape{}, &verdict{limit: record.ProbeRejections} // a quota that is used up has no rate
+	case last.own >= ownMost:
+		return shape{}, &verdict{limit: record.ProbeMachine}
 	case last.badShare <= rejectedShare && last.offered < offeredShare*last.perSecond && last.workers == l.concurrency:
 		return shape{}, &verdict{limit: record.ProbeConcurrency} // too few workers for this rate
 	case last.badShare <= rejectedShare:
@@ -147,30 +151,55 @@ func afterPaced(done []step, spent time.Duration, used int, l limits) (shape, *v
 	return fit(pace(hold, holdOver*rate, last, l), spent, used, l)
 }
 
-// afterHold takes the held goodput for the capacity. A limit without bursts lets through one request at each
-// mark of its clock, and so, at 1.5 times its rate, half of what it could: where the rejected closed loop
-// got more, it is held too.
+// afterHold takes the held goodput for the capacity, unless a closed loop did better. A limit without bursts
+// lets through one request at each mark of its clock, and so, at 1.5 times its rate, half of what it could:
+// where the rejected closed loop got more, it is held too. A target that has so many places, and rejects who
+// finds none, has some of them empty whatever the rate: where a closed loop without rejections got more, it
+// is held, which tells it from a burst, and what it keeps up then counts.
 func afterHold(done []step, spent time.Duration, used int, l limits) (shape, *verdict) {
 	last := done[len(done)-1]
-	if last.perSecond > 0 && last.badShare <= rejectedShare { // not beyond the limit after all
+	switch {
+	case last.own >= ownMost:
+		return shape{}, &verdict{limit: record.ProbeMachine}
+	case last.perSecond > 0 && last.badShare <= rejectedShare: // not beyond the limit after all
 		return fit(pace(paced, 2*last.offered, last, l), spent, used, l)
 	}
-	found := &verdict{record.ProbeRejections, &last.good}
+	found := last.good
 	for _, s := range done {
-		switch {
-		case s.mode == hold:
-			found.capacity = ptr(max(s.good, *found.capacity))
-		case last.perSecond > 0 && s.mode == closed && s.badShare > rejectedShare && last.good < 0.8*s.good:
-			again, end := fit(shape{mode: hold, workers: s.workers, length: l.hold}, spent, used, l)
-			if end == nil {
-				return again, nil
+		if s.mode == hold {
+			found = max(found, s.good)
+		}
+	}
+	again := func(s step) (shape, *verdict) {
+		return fit(shape{mode: hold, workers: s.workers, length: l.hold}, spent, used, l)
+	}
+	if clean, ok := bestClean(done); ok && clean.good > holdSlack*found && !held(done, clean.workers) {
+		return again(clean) // an end of time or requests is the verdict: what was found is too little
+	}
+	for _, s := range done {
+		if last.perSecond > 0 && s.mode == closed && s.badShare > rejectedShare && last.good < 0.8*s.good {
+			if next, end := again(s); end == nil {
+				return next, nil
 			}
 		}
 	}
-	return shape{}, found
+	return shape{}, &verdict{record.ProbeRejections, &found}
 }
 
-func ptr[T any](v T) *T { return &v }
+// bestClean is the closed step with most good answers of those without rejections.
+func bestClean(done []step) (clean step, ok bool) {
+	for _, s := range done {
+		if s.mode == closed && s.badShare <= rejectedShare && s.good > clean.good {
+			clean, ok = s, true
+		}
+	}
+	return clean, ok
+}
+
+// held reports whether a closed loop of so many workers was held.
+func held(done []step, workers int) bool {
+	return slices.ContainsFunc(done, func(s step) bool { return s.mode == hold && s.perSecond == 0 && s.workers == workers })
+}
 
 // pace shapes a rate: as many workers as answer in time, each with a turn that is short enough to be
 // stopped soon.

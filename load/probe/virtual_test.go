@@ -2,6 +2,7 @@ package probe
 
 import (
 	"math"
+	"math/rand/v2"
 	"net/http"
 	"slices"
 	"sync"
@@ -43,6 +44,22 @@ func queueing(servers int, each time.Duration, most int) service {
 			leaving = leaving[2048:]
 		}
 		return free[at], http.StatusOK
+	}
+}
+
+// places has so many places, in each of which a request takes an exponential time of that mean, and rejects
+// who finds none free.
+func places(most int, mean time.Duration) service {
+	r := rand.New(rand.NewPCG(1, 2))
+	var leaving []time.Duration
+	return func(now time.Duration) (time.Duration, int) {
+		leaving = slices.DeleteFunc(leaving, func(at time.Duration) bool { return at <= now })
+		if len(leaving) >= most {
+			return now + time.Millisecond, http.StatusServiceUnavailable
+		}
+		done := now + time.Duration(r.ExpFloat64()*float64(mean))
+		leaving = append(leaving, done)
+		return done, http.StatusOK
 	}
 }
 
@@ -153,6 +170,8 @@ func TestSearch(t *testing.T) {
 		{"64 workers of 100 ms", queueing(64, 100*time.Millisecond, 0), record.ProbePlateau, 640, 0.10},
 		{"four workers of 20 ms and a queue of 10", queueing(4, 20*time.Millisecond, 10), record.ProbeRejections, 200, 0.10},
 		{"four workers of 20 ms and a queue of 1", queueing(4, 20*time.Millisecond, 1), record.ProbeRejections, 200, 0.10},
+		{"four places of 2.66 ms and no queue", places(4, 2660*time.Microsecond), record.ProbeRejections, 1503, 0.05},
+		{"200 a second, bursts of 400", limited(200, 400, time.Millisecond), record.ProbeRejections, 200, 0.10},
 		{"200 a second, bursts of 20", limited(200, 20, time.Millisecond), record.ProbeRejections, 200, 0.05},
 		{"50 a second, bursts of 20", limited(50, 20, time.Millisecond), record.ProbeRejections, 50, 0.05},
 		{"5 a second, bursts of 2", limited(5, 2, time.Millisecond), record.ProbeRejections, 5, 0.20},
@@ -213,4 +232,19 @@ func (b *bucket) allow(now time.Duration) bool {
 	}
 	b.level, b.last = level+1, now
 	return true
+}
+
+// Where this machine was busy itself, what a target rejects says nothing of the target.
+func TestABusyMachineNamesNoCapacity(t *testing.T) {
+	rejected := step{shape: shape{mode: closed, workers: 2}, good: 1000, goodCount: 400, badShare: 0.2}
+	for _, m := range []mode{paced, hold} {
+		last := step{shape: shape{mode: m, workers: 8, perSecond: 1500}, offered: 1500, good: 900, goodCount: 900, badShare: 0.4, own: ownMost}
+		if _, end := next([]step{rejected, last, last}, time.Second, 2000, usualLimits()); end == nil || end.limit != record.ProbeMachine || end.capacity != nil {
+			t.Errorf("after %s on a busy machine: %+v, want the machine and no capacity", m, end)
+		}
+		last.own = ownMost / 2
+		if _, end := next([]step{rejected, last, last}, time.Second, 2000, usualLimits()); end != nil && end.limit == record.ProbeMachine {
+			t.Errorf("after %s on an idle machine: the machine", m)
+		}
+	}
 }
