@@ -33,9 +33,9 @@ var imports = map[string][]string{
 	"target/wire":       {},
 	"target/targettest": {},
 	"target":            {"target/station", "target/wake", "target/wire"},
-	"load/remote":       {},
+	"load/remote":       {"load/retry"},
 	"load/plan":         {"load/backoff", "load/retry", "load/retry/budget", "target/station"},
-	"load/fleet":        {"load/plan", "load/retry", "load/retry/budget", "load/pace", "load/seed", "load/record", "target", "target/station", "target/wake", "target/wire"},
+	"load/fleet":        {"load/plan", "load/remote", "load/retry", "load/retry/budget", "load/pace", "load/seed", "load/record", "target", "target/station", "target/wake", "target/wire"},
 	"load": {
 		"load/backoff", "load/fleet", "load/pace", "load/plan", "load/probe", "load/record", "load/remote", "load/retry", "load/retry/budget", "load/seed",
 		"target", "target/station", "target/wake",

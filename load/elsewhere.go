@@ -83,6 +83,14 @@ func newElsewhere(ctx context.Context, p plan.Plan, env Env) (*elsewhere, error)
 	return e, nil
 }
 
+// destinations is how many addresses clients connect to by ports.
+func (e *elsewhere) destinations(p plan.Plan) int {
+	if p.UnixSocket != "" {
+		return 0
+	}
+	return len(e.site.Addresses())
+}
+
 // dial opens a client's connection, with TLS where the URL says so. A failure of TLS, and not
 // of the connection under it, is a fleet.ErrTLS.
 func (e *elsewhere) dial(ctx context.Context, client int, http2 bool) (net.Conn, error) {
@@ -164,8 +172,11 @@ func (e *elsewhere) notes(p plan.Plan, stats fleet.Stats) []string {
 	if !p.KeepAlive {
 		notes = append(notes, "keepalive false: every attempt opened a connection of its own, and that is inside its latency")
 	}
-	if stats.Unconnected > 0 {
-		notes = append(notes, fmt.Sprintf("%d of %d clients found no connection before the start and dialled again when their first attempt was due", stats.Unconnected, p.Clients))
+	if stats.Unconnected > 0 && p.KeepAlive {
+		notes = append(notes, fmt.Sprintf("the target took no connection of %d of %d clients before the start: they dialled again when their first attempt was due", stats.Unconnected, p.Clients))
+	}
+	if stats.Hurried > 0 && p.KeepAlive {
+		notes = append(notes, fmt.Sprintf("%d of %d clients had no connection yet when the %v for connecting were over: they dialled when their first attempt was due", stats.Hurried, p.Clients, fleet.ConnectTime(p.Clients)))
 	}
 	if stats.Replayed > 0 {
 		notes = append(notes, fmt.Sprintf("%d requests were replayed by transport, because the target said that it had not handled them (HTTP/2): it saw so many more than there were attempts", stats.Replayed))

@@ -14,9 +14,18 @@ const descriptorsReserve = 64
 const descriptorsPerClient = 2
 
 // checkLimits refuses a fleet for which the process may not open enough descriptors, or the
-// system has too few ports, before anything is opened.
-func checkLimits(clients, descriptorsEach int) error {
-	return fits(clients, descriptorsEach, descriptorLimit(), portCount())
+// system has too few ports, before anything is opened. A port serves once for each of the
+// destinations; 0 is a target that takes no ports.
+func checkLimits(clients, descriptorsEach, destinations int) error {
+	return fits(clients, descriptorsEach, descriptorLimit(), portsTo(portCount(), destinations))
+}
+
+// portsTo is how many connections the ports allow to so many destinations; negative is any number.
+func portsTo(ports int64, destinations int) int64 {
+	if destinations == 0 {
+		return -1
+	}
+	return ports * int64(destinations)
 }
 
 // fits compares a fleet, of which a client takes each descriptors, with limits; negative limits

@@ -1,10 +1,14 @@
 package load
 
 import (
+	"context"
 	"errors"
 	"math"
+	"net/netip"
 	"strings"
 	"testing"
+
+	"stormtest/load/plan"
 )
 
 func TestFits(t *testing.T) {
@@ -36,6 +40,30 @@ func TestFits(t *testing.T) {
 				t.Errorf("fits(%d, %d, %d) = %v, want ErrLimit with %q", tt.clients, tt.descriptors, tt.ports, err, tt.want)
 			}
 		})
+	}
+}
+
+// A port serves once for each address, and a unix socket needs none.
+func TestPortsTo(t *testing.T) {
+	for _, tt := range []struct {
+		ports        int64
+		destinations int
+		want         int64
+	}{{28232, 1, 28232}, {28232, 3, 84696}, {28232, 0, -1}, {-1, 2, -2}} {
+		if got := portsTo(tt.ports, tt.destinations); got != tt.want {
+			t.Errorf("portsTo(%d, %d) = %d, want %d", tt.ports, tt.destinations, got, tt.want)
+		}
+	}
+	p := plan.Default()
+	p.URL = "http://a.localhost/"
+	env := Env{Lookup: func(context.Context, string) ([]netip.Addr, error) {
+		return []netip.Addr{netip.MustParseAddr("127.0.0.1"), netip.MustParseAddr("127.0.0.2")}, nil
+	}}
+	for want, socket := range map[int]string{2: "", 0: "/a/socket"} {
+		p.UnixSocket = socket
+		if e, err := newElsewhere(t.Context(), p, env); err != nil || e.destinations(p) != want {
+			t.Errorf("unix socket %q: %d destinations, %v; want %d", socket, e.destinations(p), err, want)
+		}
 	}
 }
 

@@ -92,17 +92,17 @@ func prepare(ctx context.Context, p plan.Plan, env Env) (storm, error) {
 	s := storm{plan: p, env: env}
 	switch {
 	case p.URL != "":
-		if err := checkLimits(p.Clients, 1); err != nil {
-			return s, err
-		}
 		var err error
 		if s.site, err = newElsewhere(ctx, p, env); err != nil {
 			return s, fmt.Errorf("load: %w", err)
 		}
+		if err := checkLimits(p.Clients, 1, s.site.destinations(p)); err != nil {
+			return s, err
+		}
 	case p.Transport == plan.TransportMemory: // takes no descriptors and no ports
 	case env.Network == nil:
 		s.listen.read = readListenDrops
-		if err := checkLimits(p.Clients, descriptorsPerClient); err != nil {
+		if err := checkLimits(p.Clients, descriptorsPerClient, 1); err != nil {
 			return s, err
 		}
 		s.env.Network = Loopback

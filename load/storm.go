@@ -216,10 +216,14 @@ func (s *storm) capacity() *float64 {
 
 // exhaustion says in words what this machine ran out of.
 func exhaustion(stats fleet.Stats) []string {
-	if stats.Exhausted == 0 {
-		return nil
+	var reasons []string
+	if stats.Barred > 0 {
+		reasons = append(reasons, fmt.Sprintf("%d connections could not be opened because this machine has no route to the target, or its permissions or firewall do not allow it", stats.Barred))
 	}
-	return []string{fmt.Sprintf("%d connections could not be opened because this machine ran out of descriptors or ports; fewer clients, or higher limits, would fit", stats.Exhausted)}
+	if stats.Exhausted == 0 {
+		return reasons
+	}
+	return append(reasons, fmt.Sprintf("%d connections could not be opened because this machine ran out of descriptors or ports; fewer clients, or higher limits, would fit", stats.Exhausted))
 }
 
 // drainMax bounds the wait for the target to read what was sent last; what it has not read

@@ -252,10 +252,14 @@ func TestConnectingIsNobodysLateness(t *testing.T) {
 // What this machine ran out of is counted under names of its own and is never the target's; the
 // run that it spoiled is invalid.
 func TestLocalFaultsAreNotTheTargets(t *testing.T) {
+	const short, barred = "descriptors or ports", "route to the target, or its permissions or firewall"
 	for _, tt := range []struct {
-		errno syscall.Errno
-		want  string
-	}{{syscall.EMFILE, "local_descriptors"}, {syscall.ENFILE, "local_descriptors"}, {syscall.EADDRNOTAVAIL, "local_ports"}} {
+		errno     syscall.Errno
+		want, why string
+	}{
+		{syscall.EMFILE, "local_descriptors", short}, {syscall.ENFILE, "local_descriptors", short}, {syscall.EADDRNOTAVAIL, "local_ports", short},
+		{syscall.ENETUNREACH, "local_network", barred}, {syscall.EPERM, "local_network", barred}, {syscall.EACCES, "local_network", barred},
+	} {
 		for _, how := range []string{"http: 1.1", "http: 2", "body-file: b"} {
 			synctest.Test(t, func(t *testing.T) {
 				exhausted := func(_ context.Context, network, _ string) (net.Conn, error) {
@@ -266,7 +270,7 @@ func TestLocalFaultsAreNotTheTargets(t *testing.T) {
 				if got, want := outcomes(result), fmt.Sprintf("map[%s:10] map[%[1]s:10]", tt.want); got != want {
 					t.Errorf("%v: outcomes and losses %s, want %s", tt.errno, got, want)
 				}
-				if result.Valid || result.Runs[0].Books.Arrivals != 0 || !strings.Contains(strings.Join(result.InvalidReasons, ""), "descriptors or ports") {
+				if result.Valid || result.Runs[0].Books.Arrivals != 0 || !strings.Contains(strings.Join(result.InvalidReasons, ""), tt.why) {
 					t.Errorf("%v: valid %v with %d arrivals, reasons %q; want invalid, none and why", tt.errno, result.Valid, result.Runs[0].Books.Arrivals, result.InvalidReasons)
 				}
 				// Before the start it is an error: the fleet that was asked for does not exist.

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"stormtest/load/remote"
 	"stormtest/load/retry"
 	"stormtest/target/wire"
 )
@@ -76,28 +77,6 @@ func (c *client) write() error {
 	return c.conn.SendNow(c.request.text)
 }
 
-// localFaults are of this machine, and say nothing about the target.
-var localFaults = []struct {
-	err  error
-	kind retry.Kind
-}{
-	{syscall.EMFILE, retry.NoDescriptor},
-	{syscall.ENFILE, retry.NoDescriptor},
-	{syscall.EADDRNOTAVAIL, retry.NoPort},
-	{syscall.ENOBUFS, retry.NoPort},
-	{syscall.ENOMEM, retry.NoPort},
-}
-
-// localFault returns the kind of a fault of this machine.
-func localFault(err error) (retry.Kind, bool) {
-	for _, fault := range localFaults {
-		if errors.Is(err, fault.err) {
-			return fault.kind, true
-		}
-	}
-	return 0, false
-}
-
 // ErrTLS marks an error of Config.Dial that is TLS's and not the connection's.
 var ErrTLS = errors.New("TLS")
 
@@ -107,8 +86,12 @@ var ErrMisfit = errors.New("client and target do not fit")
 
 // dialOutcome is what a failure to connect means, and counts those of this machine.
 func (f *Fleet) dialOutcome(err error) retry.Outcome {
-	if kind, ok := localFault(err); ok {
-		f.exhausted.Add(1)
+	if kind, ok := remote.LocalFault(err); ok {
+		if kind == retry.LocalNetwork {
+			f.barred.Add(1)
+		} else {
+			f.exhausted.Add(1)
+		}
 		return retry.Outcome{Kind: kind}
 	}
 	return retry.Outcome{Kind: dialKind(err)}
@@ -279,6 +262,7 @@ var dialLost = [retry.KindCount]int{
 	retry.TLSFailed:      lostTLSFailed,
 	retry.NoDescriptor:   lostNoDescriptor,
 	retry.NoPort:         lostNoPort,
+	retry.LocalNetwork:   lostLocalNetwork,
 	retry.LookupFailed:   lostLookup,
 	retry.Reset:          LostReset, // of a trip whose connection was lost before its head was written
 	retry.Malformed:      LostReset,

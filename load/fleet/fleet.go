@@ -20,6 +20,7 @@ import (
 
 	"stormtest/load/pace"
 	"stormtest/load/record"
+	"stormtest/load/remote"
 	"stormtest/load/retry"
 	"stormtest/load/retry/budget"
 	"stormtest/target/wake"
@@ -35,6 +36,7 @@ const (
 	lostTLSFailed
 	lostNoDescriptor
 	lostNoPort
+	lostLocalNetwork
 	lostLookup
 	LostUnread // for the caller: sent, and never read by the target until it stopped; of a target that is not ours, not even taken
 )
@@ -49,6 +51,7 @@ var LostNames = []string{
 	lostTLSFailed:      "tls_failed",
 	lostNoDescriptor:   "local_descriptors",
 	lostNoPort:         "local_ports",
+	lostLocalNetwork:   "local_network",
 	lostLookup:         "dns",
 	LostUnread:         "unread_at_end",
 }
@@ -121,11 +124,14 @@ type Stats struct {
 	Unstarted   int64
 	Connections int64 // opened over the whole run
 	Unconnected int64 // clients for which the target took no connection before t0
+	Hurried     int64 // clients that had none because the time for connecting was over
 	Replayed    int64 // requests sent again by net/http, which the server had not handled
 	TimerSource string
 	// Exhausted counts connections that could not be opened because this machine ran out of
 	// descriptors or ports.
 	Exhausted int64
+	// Barred counts those that this machine has no route for, or does not allow.
+	Barred int64
 	// Sent and Lost count each client's attempts, and those of them that are known not to have
 	// reached the target. Resets counts those that were reset and had not been seen to arrive
 	// then: what of Sent - Lost never arrives was lost by a reset up to this number.
@@ -148,7 +154,9 @@ type Fleet struct {
 	inFlight    atomic.Int64
 	unfinished  atomic.Int64
 	exhausted   atomic.Int64
+	barred      atomic.Int64
 	unconnected atomic.Int64
+	hurried     atomic.Int64
 	replayed    atomic.Int64
 
 	opening wake.Event // the next operation of an open loop
@@ -176,9 +184,18 @@ func New(cfg Config) *Fleet {
 // any listen queue, so that no handshake is dropped and comes back a second later.
 const connecting = 64
 
-// connectMax bounds the time that connections to a target that is not ours may take before
-// the run; the others are opened when they are needed.
-const connectMax = 10 * time.Second
+// connectMax and connectEach bound the time that connections to a target that is not ours may
+// take before the run: that, and for each client so much. The others are opened when they are
+// needed.
+const (
+	connectMax  = 10 * time.Second
+	connectEach = 10 * time.Millisecond
+)
+
+// ConnectTime is how long so many clients may take to connect to a target that is not ours.
+func ConnectTime(clients int) time.Duration {
+	return connectMax + time.Duration(clients)*connectEach
+}
 
 // Connect opens every client's connection. The error is the first that failed; where the
 // target is not ours, the first that was not the target's.
@@ -195,7 +212,7 @@ func (f *Fleet) Connect(ctx context.Context) error {
 	dialing := ctx
 	if f.cfg.Foreign {
 		var done func()
-		dialing, done = context.WithTimeout(ctx, connectMax)
+		dialing, done = context.WithTimeout(ctx, ConnectTime(count))
 		defer done()
 	}
 	var next atomic.Int64
@@ -211,6 +228,8 @@ func (f *Fleet) Connect(ctx context.Context) error {
 				switch {
 				case err == nil:
 					f.clients[i].adopt(conn)
+				case f.cfg.Foreign && ctx.Err() == nil && dialing.Err() != nil:
+					f.hurried.Add(1)
 				case f.cfg.Foreign && ctx.Err() == nil && targets(err):
 					f.unconnected.Add(1)
 				default:
@@ -227,7 +246,7 @@ func (f *Fleet) Connect(ctx context.Context) error {
 // targets reports whether a failure to connect is the target's doing: not this machine's, and
 // none that no retry mends.
 func targets(err error) bool {
-	_, local := localFault(err)
+	_, local := remote.LocalFault(err)
 	return !local && !errors.Is(err, ErrMisfit)
 }
 
@@ -280,7 +299,7 @@ func (f *Fleet) release(ctx context.Context, stop func(), start func(time.Time) 
 	if err := start(f.t0); err != nil {
 		return Stats{}, err
 	}
-	defer context.AfterFunc(ctx, f.stopAll)()
+	defer f.stopWith(ctx)()
 	defer time.AfterFunc(time.Until(f.t0.Add(f.cfg.Duration)), stop).Stop()
 	if f.cfg.Open != nil {
 		f.idle.init(len(f.clients))
@@ -292,6 +311,21 @@ func (f *Fleet) release(ctx context.Context, stop func(), start func(time.Time) 
 	stopClock()
 	engine.Wait() // the dispatcher counts too
 	return f.stats(end), nil
+}
+
+// stopWith stops all clients when ctx ends. The function that it returns calls that off, or waits
+// for it where it is under way.
+func (f *Fleet) stopWith(ctx context.Context) (off func()) {
+	done := make(chan struct{})
+	callOff := context.AfterFunc(ctx, func() {
+		defer close(done)
+		f.stopAll()
+	})
+	return func() {
+		if !callOff() {
+			<-done
+		}
+	}
 }
 
 // lead is how long the clients get to arm their first attempts.
@@ -313,6 +347,8 @@ func (f *Fleet) stats(end time.Duration) Stats {
 		Replayed:    f.replayed.Load(),
 		TimerSource: f.queue.Source(),
 		Exhausted:   f.exhausted.Load(),
+		Barred:      f.barred.Load(),
+		Hurried:     f.hurried.Load(),
 		Sent:        make([]int64, len(f.clients)),
 		Lost:        make([]int64, len(f.clients)),
 		Resets:      make([]int64, len(f.clients)),

@@ -2,11 +2,10 @@ package remote
 
 import (
 	"context"
-	"errors"
 	"net"
-	"slices"
-	"syscall"
 	"time"
+
+	"stormtest/load/retry"
 )
 
 // Dial connects a client, of index 0 and up, by TCP or to the unix socket, without TLS.
@@ -65,5 +64,6 @@ func (s *Site) try(ctx context.Context, address string, left int) (net.Conn, err
 // Exhausted reports whether an error of Dial or Resolve says that this machine ran out of
 // descriptors, ports or buffers, which is no fault of the target's.
 func Exhausted(err error) bool {
-	return slices.ContainsFunc([]error{syscall.EMFILE, syscall.ENFILE, syscall.EADDRNOTAVAIL, syscall.ENOBUFS}, func(e error) bool { return errors.Is(err, e) })
+	kind, local := LocalFault(err)
+	return local && kind != retry.LocalNetwork // another address may have a route
 }

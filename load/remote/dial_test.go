@@ -184,6 +184,23 @@ func TestAddressesWithoutRouteAreLeftOut(t *testing.T) {
 	}
 }
 
+// A literal address without a way is said once, and is no shortage of ports in every attempt.
+func TestALiteralWithoutRoute(t *testing.T) {
+	for _, tt := range []struct {
+		udp  error
+		want bool
+	}{{syscall.EADDRNOTAVAIL, true}, {syscall.ENETUNREACH, true}, {syscall.ECONNREFUSED, false}, {nil, false}} {
+		f := &fakeNet{replies: map[string]error{"udp [::1]:80": tt.udp}}
+		s, err := remote.New(remote.Config{URL: "http://[::1]/", Connect: f.connect})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Resolve(t.Context()); (err != nil) != tt.want || err != nil && !strings.Contains(err.Error(), "no way to the address ::1") {
+			t.Errorf("route %v: Resolve = %v, want an error: %v", tt.udp, err, tt.want)
+		}
+	}
+}
+
 func TestDialBeforeResolveIsABug(t *testing.T) {
 	s, err := remote.New(remote.Config{URL: "http://localhost"})
 	if err != nil {

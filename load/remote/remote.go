@@ -19,6 +19,7 @@ import (
 	"net/url"
 	"slices"
 	"strings"
+	"syscall"
 )
 
 // A Config says where the target is and how to speak to it.
@@ -113,13 +114,17 @@ func checkSocket(path string) []*FieldError {
 }
 
 // Resolve looks the name up, once: after the first success it does nothing, so that a run
-// never depends on the resolver. Without a name there is nothing to do.
+// never depends on the resolver. Without a name it only sees whether there is a way to an IPv6
+// address, because connecting without one fails like a shortage of ports.
 //
 // An error of the look-up wraps a *net.DNSError where the resolver gave one. A name that is
 // free only because it is localhost and has a public address is a *FieldError.
 func (s *Site) Resolve(ctx context.Context) error {
-	if s.unixSocket != "" || len(s.addresses) > 0 {
+	switch {
+	case s.unixSocket != "" || len(s.addresses) > 0 && !s.host.addr.Is6():
 		return nil
+	case len(s.addresses) > 0:
+		return s.hasWay(ctx)
 	}
 	found, err := s.find(ctx)
 	if err != nil {
@@ -145,12 +150,16 @@ func (s *Site) Resolve(ctx context.Context) error {
 	return nil
 }
 
-// find asks the resolver. Not every one knows that all names under localhost are this machine
-// (RFC 6761, 6.3), and many ask a server that need not be there, so where the hosts file has
-// no such name, localhost itself stands in.
+// find asks the resolver. All names under localhost are this machine (RFC 6761, 6.3), but many
+// resolvers ask a server for them, which may not be told before the user named the host: then
+// localhost stands in, also where one that was named is unknown.
 func (s *Site) find(ctx context.Context) ([]netip.Addr, error) {
-	found, err := s.lookup(ctx, s.host.name)
-	if errors.As(err, new(*net.DNSError)) && s.host.local() && s.host.bare() != localhost {
+	name, under := s.host.name, s.host.local() && s.host.bare() != localhost
+	if under && !s.listed {
+		name = localhost
+	}
+	found, err := s.lookup(ctx, name)
+	if errors.As(err, new(*net.DNSError)) && under && s.listed {
 		if own, fault := s.lookup(ctx, localhost); fault == nil {
 			found, err = own, nil
 		}
@@ -159,6 +168,24 @@ func (s *Site) find(ctx context.Context) ([]netip.Addr, error) {
 		err = &net.DNSError{Err: "no addresses", Name: s.host.name, IsNotFound: true}
 	}
 	return found, err
+}
+
+// hasWay is the error of a literal IPv6 address that this machine has no way to.
+func (s *Site) hasWay(ctx context.Context) error {
+	err := s.touch(ctx, s.host.addr)
+	if errors.Is(err, syscall.EADDRNOTAVAIL) || errors.Is(err, syscall.ENETUNREACH) || errors.Is(err, syscall.EAFNOSUPPORT) {
+		return fmt.Errorf("remote: this machine has no way to the address %v: %w", s.host.addr, err)
+	}
+	return nil
+}
+
+// touch connects a UDP socket to an address, which sends nothing, and closes it.
+func (s *Site) touch(ctx context.Context, a netip.Addr) error {
+	conn, err := s.connect(ctx, "udp", netip.AddrPortFrom(a, s.host.portNumber).String())
+	if err == nil {
+		_ = conn.Close()
+	}
+	return err
 }
 
 // routed leaves out the IPv6 addresses that this machine has no way to, as long as others
@@ -170,15 +197,7 @@ func (s *Site) routed(ctx context.Context, addrs []netip.Addr) []netip.Addr {
 		return addrs
 	}
 	return slices.DeleteFunc(slices.Clone(addrs), func(a netip.Addr) bool {
-		if a.Is4() {
-			return false
-		}
-		conn, err := s.connect(ctx, "udp", netip.AddrPortFrom(a, s.host.portNumber).String())
-		if err != nil {
-			return true
-		}
-		_ = conn.Close()
-		return false
+		return !a.Is4() && s.touch(ctx, a) != nil
 	})
 }
 

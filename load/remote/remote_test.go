@@ -285,13 +285,15 @@ func TestResolveNamesUnderLocalhost(t *testing.T) {
 		known  bool         // localhost is
 		asked  []string
 	}{
+		{"not named", "free.localhost", net.DNSError{Err: "no such host", IsNotFound: true}, true, []string{"localhost"}},
+		{"not named, nothing at all", "free.localhost.", net.DNSError{}, false, []string{"localhost"}},
 		{"unknown", "app.localhost", net.DNSError{Err: "no such host", IsNotFound: true}, true, []string{"app.localhost", "localhost"}},
 		{"no server", "app.localhost", net.DNSError{Err: "network is unreachable", IsTemporary: true}, true, []string{"app.localhost", "localhost"}},
 		{"nothing at all", "app.localhost", net.DNSError{Err: "server misbehaving"}, false, []string{"app.localhost", "localhost"}},
 		{"localhost itself", "localhost", net.DNSError{}, false, []string{"localhost"}},
 	} {
 		var asked []string
-		s, err := remote.New(remote.Config{URL: "http://" + tt.host + ":8080", Lookup: func(_ context.Context, name string) ([]netip.Addr, error) {
+		s, err := remote.New(remote.Config{URL: "http://" + tt.host + ":8080", AllowHosts: []string{"app.localhost"}, Lookup: func(_ context.Context, name string) ([]netip.Addr, error) {
 			asked = append(asked, name)
 			if name == "localhost" && tt.known {
 				return []netip.Addr{netip.MustParseAddr("127.0.0.1")}, nil
@@ -309,7 +311,7 @@ func TestResolveNamesUnderLocalhost(t *testing.T) {
 		}
 		var dns *net.DNSError
 		err = s.Resolve(t.Context())
-		if errors.As(err, &dns) == tt.known || dns != nil && dns.Name != tt.host || !slices.Equal(s.Addresses(), want) {
+		if errors.As(err, &dns) == tt.known || dns != nil && dns.Name != tt.asked[0] || !slices.Equal(s.Addresses(), want) {
 			t.Errorf("%s: Resolve: %v, addresses %q, want %q", tt.name, err, s.Addresses(), want)
 		}
 		if !slices.Equal(asked, tt.asked) {

@@ -14,6 +14,7 @@ const (
 	TLSFailed                  // there was a connection, and no TLS over it
 	NoDescriptor               // this machine's fault: no descriptor was left for a connection
 	NoPort                     // this machine's fault: no local port, or no memory for a socket
+	LocalNetwork               // this machine's fault: no route, no permission, or a firewall of its own
 	LookupFailed               // the name was not found, which is no fault of the server's
 	Timeout                    // the attempt's time ran out after it was sent
 	Reset                      // the connection was lost after the send and before a whole answer
@@ -34,6 +35,7 @@ var kinds = [KindCount]struct {
 	TLSFailed:      {key: "tls_failed", token: "connect", idle: true},
 	NoDescriptor:   {key: "local_descriptors", token: "connect", idle: true},
 	NoPort:         {key: "local_ports", token: "connect", idle: true},
+	LocalNetwork:   {key: "local_network", token: "connect", idle: true},
 	LookupFailed:   {key: "dns", token: "connect", idle: true},
 	Timeout:        {key: "timeout", token: "timeout"},
 	Reset:          {key: "reset", token: "reset"},
