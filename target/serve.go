@@ -192,10 +192,12 @@ func (s *Server) open() error {
 	}
 	// Where there can be no loop, each connection has a goroutine.
 	if s.loop == nil {
-		if s.loop, err = wire.NewLoop(); err != nil {
-			s.loop = nil
-			return nil
+		if loop, err := wire.NewLoop(); err == nil {
+			s.loop = loop
 		}
+	}
+	if s.loop == nil {
+		return nil
 	}
 	if in, err := s.loop.Intake(tcp); err == nil {
 		s.ln = in
