@@ -80,7 +80,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(scratch)
+	defer func() { _ = os.RemoveAll(scratch) }()
 	if err := os.WriteFile(filepath.Join(scratch, momentScript), momentText, 0o600); err != nil {
 		return err
 	}

@@ -105,7 +105,7 @@ func (b *bench) waiting(ctx context.Context, n int, args []string) (int64, error
 		}
 		if time.Since(since) >= steadyFor {
 			_ = cmd.Process.Kill()
-			<-ended
+			_ = <-ended // by the kill
 			return now, nil
 		}
 	}

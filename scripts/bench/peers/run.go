@@ -73,7 +73,7 @@ func (b *bench) ask(what string) (io.ReadCloser, error) {
 		return nil, err
 	}
 	if resp.StatusCode != http.StatusOK {
-		resp.Body.Close()
+		_ = resp.Body.Close()
 		return nil, fmt.Errorf("server: %s: %s", what, resp.Status)
 	}
 	return resp.Body, nil
@@ -87,7 +87,7 @@ func (b *bench) settle() error {
 			return err
 		}
 		text, err := io.ReadAll(body)
-		body.Close()
+		_ = body.Close()
 		if err != nil {
 			return err
 		}
@@ -165,7 +165,7 @@ func (b *bench) run(ctx context.Context, t tool, j job, args []string) (m measur
 	if err != nil {
 		return m, err
 	}
-	defer body.Close()
+	defer func() { _ = body.Close() }()
 	m.stamps, err = stamp.Read(body)
 	return m, err
 }

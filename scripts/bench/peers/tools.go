@@ -95,21 +95,13 @@ func tools() []tool {
 		},
 		{
 			name: "wrk", program: "wrk", peer: "c", burst: first,
-			release: func(j job) []string {
-				return []string{"-t", strconv.Itoa(wrkThreads(j)), "-c", j.n(), "-d", "2s", j.url}
-			},
-			rate: func(j job) []string {
-				return []string{"-t", strconv.Itoa(wrkThreads(j)), "-c", j.n(), "-d", seconds(j.duration), j.url}
-			},
+			release: func(j job) []string { return append(wrk(j), "-d", "2s", j.url) },
+			rate:    func(j job) []string { return append(wrk(j), "-d", seconds(j.duration), j.url) },
 		},
 		{
 			name: "wrk, one moment", program: "wrk", peer: "c",
 			release: func(j job) []string {
-				threads := wrkThreads(j)
-				return []string{
-					"-t", strconv.Itoa(threads), "-c", j.n(), "-d", "4s", "-s", j.scratch + "/" + momentScript, j.url,
-					"--", strconv.Itoa(j.clients / threads),
-				}
+				return append(wrk(j), "-d", "4s", "-s", j.scratch+"/"+momentScript, j.url, "--", strconv.Itoa(j.clients/wrkThreads(j)))
 			},
 		},
 		{
@@ -132,6 +124,8 @@ func wrkThreads(j job) int {
 	}
 	return 2
 }
+
+func wrk(j job) []string { return []string{"-t", strconv.Itoa(wrkThreads(j)), "-c", j.n()} }
 
 func vegeta(j job) []string {
 	return []string{

@@ -131,7 +131,7 @@ func (s *server) serveLean(ln net.Listener) error {
 // lean answers requests that have no body, each when its head has come whole.
 func (s *server) lean(c net.Conn, of *connection) {
 	defer s.open.Add(-1)
-	defer c.Close()
+	defer func() { _ = c.Close() }()
 	buf := make([]byte, 1024)
 	answer := fmt.Appendf(nil, "HTTP/1.1 %d Status\r\nContent-Length: 0\r\n\r\n", s.status)
 	n := 0

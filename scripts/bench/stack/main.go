@@ -173,7 +173,7 @@ func serve(stack string) error {
 }
 
 func ownConn(c net.Conn, st *stamps) {
-	defer c.Close()
+	defer func() { _ = c.Close() }()
 	buf := make([]byte, 1024)
 	resp := []byte("HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\n\r\n")
 	for {
@@ -315,7 +315,7 @@ func takeStamps() ([]int64, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer resp.Body.Close()
+	defer func() { _ = resp.Body.Close() }()
 	var at []int64
 	if err := json.NewDecoder(resp.Body).Decode(&at); err != nil {
 		return nil, err
