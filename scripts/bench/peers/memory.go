@@ -105,7 +105,9 @@ func (b *bench) waiting(ctx context.Context, n int, args []string) (int64, error
 		}
 		if time.Since(since) >= steadyFor {
 			_ = cmd.Process.Kill()
-			_ = <-ended // by the kill
+			if err := <-ended; err == nil {
+				return 0, fmt.Errorf("memory: %d clients: stormtest ended by itself", n)
+			}
 			return now, nil
 		}
 	}
