@@ -136,7 +136,7 @@ func (r *Request) write(out *built, p places) {
 		b.WriteString("\r\nConnection: close")
 	}
 	b.WriteString("\r\n\r\n" + body)
-	out.text = b.Bytes()
+	out.text = bytes.Clone(b.Bytes())
 	out.attempt = out.text[attemptAt : attemptAt+attemptDigits]
 	if operationAt > 0 {
 		out.operation = out.text[operationAt : operationAt+operationDigits]
