@@ -33,8 +33,9 @@ var imports = map[string][]string{
 	"target/wire":       {},
 	"target/targettest": {},
 	"target":            {"target/station", "target/wake", "target/wire"},
-	"load/remote":       {"load/retry"},
-	"load/plan":         {"load/backoff", "load/retry", "load/retry/budget", "target/station"},
+	"load/remote":       {"load/retry", "load/secret"},
+	"load/plan":         {"load/backoff", "load/retry", "load/retry/budget", "load/secret", "target/station"},
+	"load/secret":       {},
 	"load/fleet":        {"load/plan", "load/remote", "load/retry", "load/retry/budget", "load/pace", "load/seed", "load/record", "target", "target/station", "target/wake", "target/wire"},
 	"load": {
 		"load/backoff", "load/fleet", "load/pace", "load/plan", "load/probe", "load/record", "load/remote", "load/retry", "load/retry/budget", "load/seed",
@@ -43,7 +44,7 @@ var imports = map[string][]string{
 	"report":       {"load/record", "report/check"},
 	"report/check": {"load/record"},
 	"cmd/stormtest": {
-		"load", "load/backoff", "load/plan", "load/record", "load/remote", "report", "report/check", "target",
+		"load", "load/backoff", "load/plan", "load/record", "load/remote", "load/secret", "report", "report/check", "target",
 	},
 }
 

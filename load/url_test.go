@@ -413,7 +413,7 @@ func TestSecretsStayOutOfEveryFile(t *testing.T) {
 		}}
 		stop := s.start(t)
 		defer stop()
-		p := scenario(t, "url: http://127.0.0.1/?page=seven&api_key=hush1", "clients: 2", "max-retries: 0", "duration: 2s", "probe: off",
+		p := scenario(t, "url: http://127.0.0.1/?page=seven&api_key=hush1", "clients: 2", "max-retries: 0", "duration: 2s", "probe: off", "body: hush4",
 			`header: ["Authorization: Bearer hush2", "X-Vault-Token: hush3"]`)
 		var log, trace, text, terminal bytes.Buffer
 		result, err := load.Run(t.Context(), p, load.Env{Connect: s.network.DialContext, Wake: wake.Timers, HLog: &log, Trace: &trace})

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"stormtest/load/plan"
+	"stormtest/load/secret"
 	"stormtest/report/check"
 )
 
@@ -66,11 +67,17 @@ func (f *planFlags) addFields(cmd *cobra.Command, fields []plan.Field) {
 	_ = cmd.MarkFlagFilename("file", "yaml", "yml", "json")
 }
 
-// takeURL makes the URL argument the flag's value.
-func (f *planFlags) takeURL(args []string) {
+// takeURL makes the URL argument the flag's value, which must not be another one.
+func (f *planFlags) takeURL(args []string) error {
 	for _, arg := range args {
+		for _, s := range f.settings {
+			if s.Name == "url" && s.Text != arg {
+				return usage("--url %s and argument %q: want one target", secret.URL(s.Text), secret.URL(arg))
+			}
+		}
 		f.settings = append(f.settings, plan.Setting{Name: "url", Text: arg})
 	}
+	return nil
 }
 
 // complete offers words for a flag's value to the shell.

@@ -21,7 +21,9 @@ said on stderr.`,
 			if err := new(outputs).fill(cmd, w.env); err != nil {
 				return err
 			}
-			flags.takeURL(args)
+			if err := flags.takeURL(args); err != nil {
+				return err
+			}
 			p, _, err := flags.resolve(w)
 			if err != nil {
 				return err

@@ -37,7 +37,9 @@ limit is offered a rate, doubled until it rejects, and held beyond it for 2 s.`,
 			if err := new(outputs).fill(cmd, w.env); err != nil {
 				return err
 			}
-			flags.takeURL(args)
+			if err := flags.takeURL(args); err != nil {
+				return err
+			}
 			return probe(cmd.Context(), w, &flags, file, ascii)
 		},
 	}

@@ -14,6 +14,7 @@ import (
 	"stormtest/load"
 	"stormtest/load/plan"
 	"stormtest/load/record"
+	"stormtest/load/secret"
 	"stormtest/report/check"
 )
 
@@ -58,7 +59,9 @@ func newRoot(w world) *cobra.Command {
 			if err := outs.fill(cmd, w.env); err != nil {
 				return err
 			}
-			flags.takeURL(args)
+			if err := flags.takeURL(args); err != nil {
+				return err
+			}
 			return storm(cmd.Context(), w, &flags, &outs)
 		},
 	}
@@ -81,15 +84,15 @@ func maybeURL(cmd *cobra.Command, args []string) error {
 	case len(args) == 0 || len(args) == 1 && strings.Contains(args[0], "://"):
 		return nil
 	case strings.Contains(args[0], "://"):
-		return usage("argument %q: want one URL only", args[1])
+		return usage("argument %q: want one URL only", secret.URL(args[1]))
 	}
 	hint := ""
 	if s := cmd.SuggestionsFor(args[0]); len(s) > 0 {
 		hint = fmt.Sprintf("; did you mean %s?", strings.Join(s, " or "))
 	} else if strings.ContainsAny(args[0], ".:/") {
-		hint = fmt.Sprintf("; did you mean http://%s?", args[0])
+		hint = fmt.Sprintf("; did you mean http://%s?", secret.URL(args[0]))
 	}
-	return usage("argument %q: want a URL, a command or flags%s", args[0], hint)
+	return usage("argument %q: want a URL, a command or flags%s", secret.URL(args[0]), hint)
 }
 
 // storm runs a plan and reports what it measured.

@@ -192,3 +192,26 @@ func TestTheReportOfATargetElsewhere(t *testing.T) {
 		}
 	}
 }
+
+// There is one target, and what is said of two shows no secret.
+func TestTwoTargetsAreRefused(t *testing.T) {
+	for _, command := range []string{"", "plan", "probe"} {
+		var args []string
+		if command != "" {
+			args = []string{command}
+		}
+		const a, b = "http://127.0.0.1:1/?token=hush", "http://127.0.0.1:2/?token=hush"
+		got := do(t.Context(), nil, append(args, "--url", a, b)...)
+		if got.code != codeUsage || !strings.Contains(got.err, "want one target") || strings.Contains(got.err, "hush") {
+			t.Errorf("%s --url A B: exit %d, %s; want %d and why, without the secret", command, got.code, got.err, codeUsage)
+		}
+	}
+	if got := do(t.Context(), nil, "plan", "--url", "http://127.0.0.1:1/", "http://127.0.0.1:1/"); got.code != codePassed {
+		t.Errorf("the same target twice: exit %d, %s", got.code, got.err)
+	}
+	for _, arg := range []string{"localhost/?token=hush", "http://service.example/?pass=hush"} {
+		if got := do(t.Context(), nil, arg); got.code != codeUsage || strings.Contains(got.err, "hush") {
+			t.Errorf("%s: exit %d, %s; want %d without the secret", arg, got.code, got.err, codeUsage)
+		}
+	}
+}

@@ -1,11 +1,13 @@
 package plan
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"net/textproto"
-	"net/url"
-	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"stormtest/load/secret"
 )
 
 // word is one line of printable text, such as a path; "none" is "".
@@ -97,46 +99,22 @@ func isHeaderName(text string) bool {
 	return text != ""
 }
 
-// secretWords are in the names of headers and query parameters whose values must not go into a
-// result that is mailed to a colleague.
-var secretWords = []string{
-	"auth", "cookie", "credential", "jwt", "key", "passw", "pwd", "secret", "session", "signature", "token",
-}
-
-func holdsSecret(name string) bool {
-	name = strings.ToLower(name)
-	return name == "sig" || slices.ContainsFunc(secretWords, func(word string) bool { return strings.Contains(name, word) })
-}
-
-// redactedURL returns a URL without the values of those parameters of its query that hold secrets.
-func redactedURL(text string) string {
-	path, query, found := strings.Cut(text, "?")
-	if !found {
-		return text
-	}
-	parameters := strings.Split(query, "&")
-	for i, parameter := range parameters {
-		name, _, valued := strings.Cut(parameter, "=")
-		if plain, err := url.QueryUnescape(name); err == nil {
-			name = plain
-		}
-		if valued && holdsSecret(name) {
-			parameters[i] = parameter[:strings.IndexByte(parameter, '=')+1] + "left-out"
-		}
-	}
-	return path + "?" + strings.Join(parameters, "&")
-}
-
 // Redacted returns p without what looks like a secret by its name, in a header or in the URL's
-// query, for a result. A run is not repeated with it: a target may refuse what is in its place.
+// query, and with the body's size and the beginning of its SHA-256 in the body's place, for a
+// result that others may read. A run is not repeated with it: a target may refuse what is in
+// their place.
 func (p Plan) Redacted() Plan {
 	headers := make([]string, len(p.Headers))
 	for i, h := range p.Headers {
 		headers[i] = h
-		if name, _, _ := strings.Cut(h, ":"); holdsSecret(name) {
+		if name, _, _ := strings.Cut(h, ":"); secret.Named(name) {
 			headers[i] = name + ": (left out)"
 		}
 	}
-	p.Headers, p.URL = headers, redactedURL(p.URL)
+	p.Headers, p.URL = headers, secret.URL(p.URL)
+	if p.Body != "" {
+		sum := sha256.Sum256([]byte(p.Body))
+		p.Body = fmt.Sprintf("(left out: %d bytes, SHA-256 %x...)", len(p.Body), sum[:6])
+	}
 	return p
 }

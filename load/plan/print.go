@@ -84,10 +84,10 @@ func jsonText(text string) []byte {
 // with its unit. It is a scenario file too.
 func (p Plan) MarshalJSON() ([]byte, error) { return p.object(""), nil }
 
-// Hash returns the SHA-256 of the plan's JSON without the seed, in hex: equal for plans
-// that ask the same of different draws. Safe for concurrent use, as all methods on Plan.
+// Hash returns the SHA-256 of the redacted plan's JSON without the seed, in hex: equal for plans
+// that ask the same of different draws, or with other secrets. Safe for concurrent use, as all methods on Plan.
 func (p Plan) Hash() string {
-	sum := sha256.Sum256(p.object("seed"))
+	sum := sha256.Sum256(p.Redacted().object("seed"))
 	return hex.EncodeToString(sum[:])
 }
 

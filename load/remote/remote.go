@@ -139,7 +139,7 @@ func (s *Site) Resolve(ctx context.Context) error {
 	if !s.listed {
 		for _, a := range addrs {
 			if !near(a) {
-				return &FieldError{"url", s.url.String(), fmt.Sprintf(
+				return &FieldError{"url", redact(s.url.String()), fmt.Sprintf(
 					"a name of this machine: %s has the address %v, which is neither loopback nor private; %s", s.host.name, a, howToAllow(s.host))}
 			}
 		}

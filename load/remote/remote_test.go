@@ -139,6 +139,7 @@ func TestFaultsShowNoPassword(t *testing.T) {
 		"http://user:sesame@localhost/", "http://user:ses/ame@localhost/", "user:sesame@localhost", "http://user:sesame@localhost:x/",
 		"http://user:ses#ame@localhost/", "http://user:ses?ame@localhost/", "http://user:ses@ame@localhost/", "ftp://user:sesame@localhost/",
 		"http://user:sesame@example.com/", "http:user:sesame@localhost",
+		"http://example.com/?token=sesame", "localhost/?api_key=sesame", "ftp://localhost/?a=b&pass=sesame", "http://localhost/?code=sesame#x",
 	} {
 		_, err := remote.New(remote.Config{URL: text})
 		if err == nil {

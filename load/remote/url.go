@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"stormtest/load/secret"
 )
 
 // A location is a URL taken apart.
@@ -33,7 +35,7 @@ func parseURL(text string) (location, *FieldError) {
 	}
 	scheme, rest, found := strings.Cut(text, "://")
 	if !found || !schemeShaped(scheme) {
-		return fault("a URL with its scheme, such as http://%s", suggestion(text))
+		return fault("a URL with its scheme, such as http://%s", secret.URL(suggestion(text)))
 	}
 	u, err := url.Parse(text)
 	if err != nil {
@@ -91,8 +93,11 @@ func suggestion(text string) string {
 	return "localhost:8080/"
 }
 
-// redact leaves out what could be a password.
-func redact(text string) string {
+// redact leaves out what could be a secret.
+func redact(text string) string { return secret.URL(withoutPassword(text)) }
+
+// withoutPassword leaves out what could be a password before the host.
+func withoutPassword(text string) string {
 	scheme, rest, found := strings.Cut(text, "://")
 	if !found {
 		scheme, rest = "", text
