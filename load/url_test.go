@@ -160,6 +160,7 @@ func TestEveryFormOfAnAnswer(t *testing.T) {
 		{"until the end", "HTTP/1.1 200 OK\r\n\r\nhello", true, "200", anew},
 		{"204", "HTTP/1.1 204 No Content\r\n\r\n", false, "204", kept},
 		{"304 with a length", "HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n", false, "304", kept},
+		{"101", "HTTP/1.1 101 Switching Protocols\r\n\r\n", false, "101", anew},
 		{"429", "HTTP/1.1 429 Slow Down\r\nContent-Length: 0\r\n\r\n", false, "429", kept},
 		{"503", "HTTP/1.1 503 Later\r\nContent-Length: 0\r\n\r\n", false, "503", kept},
 		{"599 without a reason", "HTTP/1.1 599\r\nContent-Length: 0\r\n\r\n", false, "599", kept},

@@ -34,7 +34,7 @@ const (
 // streams are these outputs, in the order of the help.
 var streams = []struct{ flag, usage string }{
 	{hlogFlag, "histogram log (HdrHistogram): the arrivals of each bucket, whose values are positions inside the bucket and no latencies, written as the run goes on, so that a killed run leaves them; - is stdout"},
-	{traceFlag, "CSV, one row an attempt, written as the run goes on; - is stdout"},
+	{traceFlag, "CSV, one row an attempt that ended, written as the run goes on; - is stdout"},
 }
 
 // fileFormats are the formats that go to a file.

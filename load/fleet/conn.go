@@ -166,7 +166,7 @@ func (c *client) receive(n int, err error) (retry.Outcome, error) {
 	if c.f.cfg.Request.Method == http.MethodHead {
 		r.bodyBytes, r.chunked, r.untilEnd = 0, false, false
 	}
-	last := r.last || c.f.cfg.Request.CloseEach
+	last := r.last || c.f.cfg.Request.CloseEach || r.status == http.StatusSwitchingProtocols // to what nobody asked for
 	spent, err := c.finish(r, c.in[head+len(headEnd):n])
 	if err != nil {
 		return retry.Outcome{}, err

@@ -33,7 +33,7 @@ func parseResponse(head []byte) (response, error) {
 	if err != nil {
 		return r, err
 	}
-	length := int64(-1)
+	length, coded := int64(-1), false
 	for len(rest) > 0 {
 		line, rest, _ = bytes.Cut(rest, crlf)
 		name, value, ok := bytes.Cut(line, []byte(":"))
@@ -49,10 +49,8 @@ func parseResponse(head []byte) (response, error) {
 			}
 			length = n
 		case is(name, "transfer-encoding"):
-			r.chunked = true
-			if !is(value, "chunked") {
-				return response{}, errMalformed
-			}
+			coded = true
+			r.chunked = is(lastOf(value), "chunked") // nobody unpacks what is coded beside
 		case is(name, "connection"):
 			r.last = has(value, "close") || r.last && !has(value, "keep-alive")
 		case is(name, "retry-after"):
@@ -64,6 +62,8 @@ func parseResponse(head []byte) (response, error) {
 	switch {
 	case r.status < 200, r.status == 204, r.status == 304: // no body, whatever its headers say
 		length, r.chunked = 0, false
+	case coded && !r.chunked: // nothing else says where it ends
+		length, r.untilEnd = 0, true
 	case r.chunked && length >= 0: // one of the two lies, so that nothing after it can be trusted
 		length, r.last = 0, true
 	case !r.chunked && length < 0:
@@ -96,6 +96,11 @@ func parseStatusLine(line []byte) (response, error) {
 		return r, errMalformed
 	}
 	return r, nil
+}
+
+// lastOf returns the last element of a comma list.
+func lastOf(list []byte) []byte {
+	return bytes.TrimSpace(list[bytes.LastIndexByte(list, ',')+1:])
 }
 
 // has reports whether a comma list names a word, without regard to case.

@@ -268,7 +268,7 @@ func (t *trip) wrote(number int) {
 
 // malformedWords are in the errors of net/http that say that what came is no HTTP; they have no
 // types. An answer that ends inside a line of its head is among them.
-var malformedWords = []string{"malformed", "bad Content-Length", "chunk length", "chunked", "HTTP/1.1 header", "http2: frame too large"}
+var malformedWords = []string{"malformed", "bad Content-Length", "chunk length", "chunked", "transfer encoding", "HTTP/1.1 header", "http2: frame too large"}
 
 // outcome is what the error of an attempt, which has ended, means; over says that its time was.
 func (t *trip) outcome(over bool, err error) retry.Outcome {

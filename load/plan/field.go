@@ -308,7 +308,7 @@ var table = []Field{
 		value: word{at: func(p *Plan) *string { return &p.CACert }, shape: "PATH", none: true}},
 	{Name: "cert", Group: Elsewhere, Usage: "PEM file of the client's certificate",
 		value: word{at: func(p *Plan) *string { return &p.Cert }, shape: "PATH", none: true}},
-	{Name: "key", Group: Elsewhere, Usage: "PEM file of the client's key",
+	{Name: "key", Group: Elsewhere, Usage: "PEM file of the client's key; none where it stands in cert's",
 		value: word{at: func(p *Plan) *string { return &p.Key }, shape: "PATH", none: true}},
 	{Name: "insecure", Group: Elsewhere, Usage: "Do not verify the server's certificate",
 		value: flag{at: func(p *Plan) *bool { return &p.Insecure }}},

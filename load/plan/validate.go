@@ -172,10 +172,10 @@ var rules = []rule{
 	{fields: []string{"header", "url"}, broken: needsURL(func(p *Plan) bool { return len(p.Headers) > 0 })},
 	{fields: []string{"http", "url"}, broken: needsURL(func(p *Plan) bool { return p.HTTP == HTTP2 })},
 	{fields: []string{"key", "cert"}, broken: func(p *Plan) (got, want string) {
-		if (p.Cert == "") == (p.Key == "") {
+		if p.Key == "" || p.Cert != "" {
 			return "", ""
 		}
-		return "", "both of cert and key, or neither"
+		return "", "none without a cert that it belongs to"
 	}},
 	{fields: []string{"bucket", "duration"}, broken: func(p *Plan) (got, want string) {
 		least := (p.Duration-1)/bucketsMost + 1 // rounded up

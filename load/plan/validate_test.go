@@ -36,6 +36,13 @@ func TestConflicts(t *testing.T) {
 			keeps:  func(p *plan.Plan) { p.Base, p.Cap = time.Second, time.Second },
 		},
 		{
+			name:        "key and cert",
+			breaks:      func(p *plan.Plan) { p.Key = "k.pem" },
+			want:        `key: "k.pem": want none without a cert that it belongs to`,
+			keeps:       func(p *plan.Plan) { p.Cert, p.Key = "c.pem", "k.pem" },
+			alsoAllowed: func(p *plan.Plan) { p.Cert = "both.pem" },
+		},
+		{
 			name:   "floor and cap",
 			breaks: func(p *plan.Plan) { p.Floor = p.Cap + 1 },
 			want:   `floor: "20.000000001s": want at most cap, which is 20s`,

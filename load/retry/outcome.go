@@ -15,7 +15,7 @@ const (
 	NoDescriptor               // this machine's fault: no descriptor was left for a connection
 	NoPort                     // this machine's fault: no local port, or no memory for a socket
 	LocalNetwork               // this machine's fault: no route, no permission, or a firewall of its own
-	LookupFailed               // the name was not found, which is no fault of the server's
+	LookupFailed               // the name was not found, which is no fault of the server's; load/remote looks it up before the start
 	Timeout                    // the attempt's time ran out after it was sent
 	Reset                      // the connection was lost after the send and before a whole answer
 	Malformed                  // what came is not HTTP
