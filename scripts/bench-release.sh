@@ -6,4 +6,4 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 source scripts/bench/install.sh
-exec "$bin/peers" release -bin "$bin" "$@"
+exec "$bin/peers" release -bin "$bin" -lean "$@"

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"stormtest/scripts/bench/stamp"
+	"stormtest/target/wire"
 )
 
 // stampsMost is how many requests of one run are stamped, 64 MB of them: 30 s, the longest loop that peers asks
@@ -25,7 +26,7 @@ import (
 const stampsMost = 4 << 20
 
 func main() {
-	lean := flag.Bool("lean", false, "a bare loop over the socket instead of net/http")
+	lean := flag.Bool("lean", false, "one loop over all sockets, with the kernel's stamps, instead of net/http")
 	status := flag.Int("status", http.StatusOK, "what it answers")
 	flag.Parse()
 	if err := run(*lean, *status); err != nil {
@@ -117,43 +118,66 @@ func (s *server) serve(ln net.Listener) error {
 	return srv.Serve(ln)
 }
 
+// serveLean answers from one goroutine requests that have no body. Their stamps are the
+// kernel's, so what this server is slow at is in nobody's figures.
 func (s *server) serveLean(ln net.Listener) error {
-	for {
-		c, err := ln.Accept()
-		if err != nil {
-			return err
-		}
-		s.open.Add(1)
-		go s.lean(c, s.accept())
+	loop, err := wire.NewLoop()
+	if err != nil {
+		return err
 	}
-}
-
-// lean answers requests that have no body, each when its head has come whole.
-func (s *server) lean(c net.Conn, of *connection) {
-	defer s.open.Add(-1)
-	defer func() { _ = c.Close() }()
-	buf := make([]byte, 1024)
-	answer := fmt.Appendf(nil, "HTTP/1.1 %d Status\r\nContent-Length: 0\r\n\r\n", s.status)
-	n := 0
-	for {
-		more, err := c.Read(buf[n:])
-		if err != nil {
-			return
-		}
-		n += more
+	in, err := loop.Intake(ln.(*net.TCPListener))
+	if err != nil {
+		return err
+	}
+	failed := make(chan error, 2)
+	go func() {
 		for {
-			end := bytes.Index(buf[:n], []byte("\r\n\r\n"))
-			if end < 0 {
-				break
-			}
-			s.arrived(of)
-			if _, err := c.Write(answer); err != nil {
+			if err := in.Take(); err != nil {
+				failed <- err
 				return
 			}
-			n = copy(buf, buf[end+4:n])
 		}
-		if n == len(buf) {
-			return
+	}()
+	l := lean{server: s, answer: fmt.Appendf(nil, "HTTP/1.1 %d Status\r\nContent-Length: 0\r\n\r\n", s.status)}
+	go func() { failed <- loop.Run(l.hear) }()
+	return <-failed
+}
+
+type lean struct {
+	*server
+	answer []byte
+}
+
+// A half is a connection with the part of a head that has come.
+type half struct {
+	*connection
+	head []byte
+}
+
+func (l lean) hear(batch []wire.Message) {
+	for _, m := range batch {
+		c, ok := m.Peer.State.(*half)
+		if !ok {
+			c = &half{connection: l.accept()}
+			m.Peer.State = c
+			l.open.Add(1)
 		}
+		if len(m.Data) == 0 {
+			m.Peer.Close()
+			l.open.Add(-1)
+			continue
+		}
+		data := append(c.head, m.Data...)
+		for {
+			_, rest, whole := bytes.Cut(data, []byte("\r\n\r\n"))
+			if !whole {
+				break
+			}
+			data = rest
+			l.log.Add(stamp.Stamp{At: m.At.Sub(l.start), Connection: c.id, Request: c.requests})
+			c.requests++
+			_ = m.Peer.SendNow(l.answer) // where it has gone, its end comes too
+		}
+		c.head = append(c.head[:0], data...)
 	}
 }
