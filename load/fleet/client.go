@@ -27,8 +27,12 @@ type client struct {
 	signal   chan struct{}
 	start    time.Duration // of the next operation of a closed loop
 	released bool          // what is prepared has been let happen
-	in       []byte        // what is being read
-	trip     *trip         // where the attempts go through net/http; then conn is nil
+	// answeredAt is when the last outcome was known; prompt says that the attempt under way was due
+	// then, so that nothing can have come in between but what came with the answer.
+	answeredAt time.Duration
+	prompt     bool
+	in         []byte // what is being read
+	trip       *trip  // where the attempts go through net/http; then conn is nil
 	// writing is the connection that is being written to under mu, of a target that is not ours.
 	writing atomic.Pointer[wire.Conn]
 
@@ -134,6 +138,7 @@ func (c *client) operate(ctx context.Context) bool {
 			c.leave()
 			return false
 		}
+		c.answeredAt = at
 		d := c.decide(outcome, at)
 		c.judge(outcome, at, d)
 		if !d.Retry {
@@ -161,6 +166,7 @@ func (c *client) arm(due time.Duration, hinted bool) {
 	if c.trip == nil {
 		c.request.set(c.operation, c.policy.Attempt())
 	}
+	c.prompt = due == c.answeredAt
 	c.due, c.hinted, c.broken, c.departed, c.state = due, hinted, false, false, armed
 	c.deadline(c.end())
 }
@@ -321,7 +327,7 @@ func (c *client) await(ctx context.Context) (retry.Outcome, time.Duration, endin
 		switch {
 		case c.released:
 			n, err = c.conn.Receive(c.in)
-		case c.f.cfg.Foreign: // it may have hung up after its last answer without saying so in it
+		case c.f.cfg.Foreign && (!c.prompt || c.f.wary.Load()): // it may have hung up without a word
 			n, err = c.conn.ReceiveAfterLook(c.launch, c.in)
 		default:
 			n, err = c.conn.ReceiveAfter(c.launch, c.in)

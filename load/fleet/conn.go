@@ -187,6 +187,7 @@ func (c *client) lostBy(err error) retry.Outcome {
 	c.mu.Unlock()
 	switch {
 	case broken:
+		c.f.wary.Store(c.f.wary.Load() || c.prompt)
 		return retry.Outcome{Kind: retry.Reset}
 	case refusedTLS(err):
 		return retry.Outcome{Kind: retry.TLSFailed}
@@ -195,6 +196,7 @@ func (c *client) lostBy(err error) retry.Outcome {
 	case errors.Is(err, errMalformed):
 		return retry.Outcome{Kind: retry.Malformed}
 	}
+	c.f.wary.Store(c.f.wary.Load() || c.prompt)
 	return retry.Outcome{Kind: retry.Reset}
 }
 

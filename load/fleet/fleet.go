@@ -156,8 +156,11 @@ type Fleet struct {
 	exhausted   atomic.Int64
 	barred      atomic.Int64
 	unconnected atomic.Int64
-	hurried     atomic.Int64
-	replayed    atomic.Int64
+	// wary is set when an attempt that followed an answer at once met a connection that had ended:
+	// this target hangs up without saying so, and every client looks before it sends from then on.
+	wary     atomic.Bool
+	hurried  atomic.Int64
+	replayed atomic.Int64
 
 	opening wake.Event // the next operation of an open loop
 	idle    idleQueue
@@ -172,6 +175,7 @@ func New(cfg Config) *Fleet {
 		c.init(&f.cfg, i)
 		c.f, c.ev.ID = f, i
 		c.signal = make(chan struct{}, 1)
+		c.answeredAt = -1
 		c.launch = c.release
 		if !f.trips {
 			c.request = f.cfg.Request.build(i)
