@@ -63,7 +63,7 @@ func tools() []tool {
 			rate: func(j job) []string {
 				return []string{
 					"--clients", j.n(), "-n", "1000000000", "--max-retries", "0", "--duration", j.duration.String(),
-					"--probe", "off", "--quiet", "--json", j.scratch + "/result.json", j.url,
+					"--probe", "off", "--idempotency-key=false", "--quiet", "--json", j.scratch + "/result.json", j.url,
 				}
 			},
 		},
