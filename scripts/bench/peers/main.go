@@ -107,6 +107,9 @@ func chosen(o options, setting func(tool) bool) []tool {
 }
 
 func (o options) server() string {
+	if o.lean && o.what == "release" {
+		return fmt.Sprintf("kernel of a lean server that reads %v after the first", releasePatience)
+	}
 	if o.lean {
 		return "lean server"
 	}

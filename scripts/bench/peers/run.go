@@ -32,14 +32,22 @@ type bench struct {
 	out     io.Writer
 }
 
+// releasePatience is how long the lean server stays off the processor when a burst begins, so that the
+// figures are of those who send it.
+const releasePatience = 50 * time.Millisecond
+
 // start starts the server. Close ends it.
 func (b *bench) start(ctx context.Context, o options) error {
 	status := http.StatusOK
 	if o.what == "memory" {
 		status = http.StatusServiceUnavailable // so that the clients wait
 	}
+	patience := time.Duration(0)
+	if o.what == "release" {
+		patience = releasePatience
+	}
 	b.server = exec.CommandContext(ctx, filepath.Join(b.bin, "server"),
-		"-lean="+strconv.FormatBool(o.lean), "-status="+strconv.Itoa(status))
+		"-lean="+strconv.FormatBool(o.lean), "-patience="+patience.String(), "-status="+strconv.Itoa(status))
 	b.server.Stderr = os.Stderr
 	pipe, err := b.server.StdoutPipe()
 	if err != nil {
@@ -140,6 +148,7 @@ func (b *bench) run(ctx context.Context, t tool, j job, args []string) (m measur
 	if err := b.settle(); err != nil {
 		return m, err
 	}
+	time.Sleep(20 * releasePatience) // what comes next is a burst of its own
 	if body, err := b.ask("/reset"); err != nil {
 		return m, err
 	} else if err := body.Close(); err != nil {

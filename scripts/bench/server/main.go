@@ -27,15 +27,16 @@ const stampsMost = 4 << 20
 
 func main() {
 	lean := flag.Bool("lean", false, "one loop over all sockets, with the kernel's stamps, instead of net/http")
+	patience := flag.Duration("patience", 0, "with -lean: how long a burst is left alone before it is read")
 	status := flag.Int("status", http.StatusOK, "what it answers")
 	flag.Parse()
-	if err := run(*lean, *status); err != nil {
+	if err := run(*lean, *patience, *status); err != nil {
 		fmt.Fprintln(os.Stderr, "server:", err)
 		os.Exit(1)
 	}
 }
 
-func run(lean bool, status int) error {
+func run(lean bool, patience time.Duration, status int) error {
 	front, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
@@ -44,7 +45,7 @@ func run(lean bool, status int) error {
 	if err != nil {
 		return err
 	}
-	s := &server{log: stamp.NewLog(stampsMost), start: time.Now(), status: status}
+	s := &server{log: stamp.NewLog(stampsMost), start: time.Now(), status: status, patience: patience}
 	fmt.Println(front.Addr(), back.Addr())
 	failed := make(chan error, 2)
 	go func() { failed <- http.Serve(back, s.control()) }()
@@ -62,6 +63,7 @@ type server struct {
 	log         *stamp.Log
 	start       time.Time
 	status      int
+	patience    time.Duration
 	connections atomic.Uint32 // accepted since the last reset
 	open        atomic.Int64
 }
@@ -146,6 +148,16 @@ func (s *server) serveLean(ln net.Listener) error {
 type lean struct {
 	*server
 	answer []byte
+	heard  time.Time // when something came last
+}
+
+// aside keeps the server off the processor while a burst arrives: of what comes after a pause it
+// reads nothing for so long. The stamps are the kernel's, so they do not wait with it.
+func (l *lean) aside() {
+	if l.patience > 0 && time.Since(l.heard) > 5*l.patience {
+		time.Sleep(l.patience)
+	}
+	l.heard = time.Now()
 }
 
 // A half is a connection with the part of a head that has come.
@@ -154,7 +166,8 @@ type half struct {
 	head []byte
 }
 
-func (l lean) hear(batch []wire.Message) {
+func (l *lean) hear(batch []wire.Message) {
+	l.aside()
 	for _, m := range batch {
 		c, ok := m.Peer.State.(*half)
 		if !ok {
