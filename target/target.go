@@ -142,8 +142,9 @@ func (t *Target) Run(ctx context.Context) {
 	}
 	t.alarms.Run(ctx, func([]*wake.Event) {
 		t.mu.Lock()
-		// Only to the moment of the alarm: arrivals before now may still wait to be read.
-		t.settle(t.finish.Due())
+		// Only to the moment of the alarm: arrivals before now may still wait to be read. It may have
+		// been set anew, for later than now, while this one waited for the lock.
+		t.settle(min(t.finish.Due(), t.alarms.Now()))
 		t.mu.Unlock()
 	})
 }
