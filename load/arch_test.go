@@ -37,6 +37,7 @@ var imports = map[string][]string{
 	"load/plan":         {"load/backoff", "load/retry", "load/retry/budget", "load/secret", "target/station"},
 	"load/secret":       {},
 	"load/fleet":        {"load/plan", "load/remote", "load/retry", "load/retry/budget", "load/pace", "load/seed", "load/record", "target", "target/station", "target/wake", "target/wire"},
+	"load/sim":          {"load/pace", "load/plan", "load/record", "load/retry", "load/retry/budget", "load/seed", "target/station"},
 	"load": {
 		"load/backoff", "load/fleet", "load/pace", "load/plan", "load/probe", "load/record", "load/remote", "load/retry", "load/retry/budget", "load/seed",
 		"target", "target/station", "target/wake",
@@ -51,7 +52,7 @@ var imports = map[string][]string{
 // pure packages know no clock, goroutine, file, network or global random source. Their tests
 // may.
 var pure = []string{
-	"load/backoff", "load/retry", "load/retry/budget", "load/pace", "load/seed", "load/record", "target/station",
+	"load/backoff", "load/retry", "load/retry/budget", "load/pace", "load/seed", "load/record", "load/sim", "target/station",
 }
 
 // impure lists what a pure package must not name. net/http is allowed for ParseTime and status

@@ -285,7 +285,7 @@ func (s *storm) fleet(policy *retry.Policy) fleet.Config {
 		cfg.Request.KeyPrefix = fmt.Sprintf("%016x-%s", p.Seed.Value, s.strategy)
 	}
 	if s.trace != nil {
-		cfg.Trace = func(row fleet.TraceRow) { s.trace.write(s.strategy, row) }
+		cfg.Trace = func(row retry.Row) { s.trace.write(s.strategy, row) }
 	}
 	if p.RatePerSecond > 0 {
 		cfg.Open = pace.NewSchedule(pace.Config{

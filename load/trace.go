@@ -11,7 +11,7 @@ import (
 	"syscall"
 	"time"
 
-	"stormtest/load/fleet"
+	"stormtest/load/retry"
 	"stormtest/target"
 )
 
@@ -57,7 +57,7 @@ func startTracer(ctx context.Context, w io.Writer, gone func()) (t *tracer, stop
 	return t, func() { cancel(); wg.Wait() }
 }
 
-func (t *tracer) write(strategy string, r fleet.TraceRow) {
+func (t *tracer) write(strategy string, r retry.Row) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.err != nil {

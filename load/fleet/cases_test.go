@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"stormtest/load/fleet"
 	"stormtest/load/record"
+	"stormtest/load/retry"
 	"stormtest/target/targettest"
 )
 
@@ -189,7 +189,7 @@ func quantile(sorted []time.Duration, q float64) time.Duration {
 }
 
 // latencies returns the latencies of the trace from the due moments, sorted.
-func latencies(rows []fleet.TraceRow) []time.Duration {
+func latencies(rows []retry.Row) []time.Duration {
 	var list []time.Duration
 	for _, r := range rows {
 		list = append(list, r.End-r.Due)

@@ -100,20 +100,7 @@ type Config struct {
 	// nobody knows, and a reset is taken for one after the arrival.
 	Arrived func(client int) (count int64, last time.Duration)
 	// Trace, where set, is called once for every attempt that ended, from many goroutines.
-	Trace func(TraceRow)
-}
-
-// A TraceRow is one attempt. Moments count from t0.
-type TraceRow struct {
-	Client    int
-	Operation int64 // of this client, from 0
-	Attempt   int   // 0 is the first
-	Due       time.Duration
-	Sent      time.Duration
-	Arrived   time.Duration // at the target; negative: it did not, or nobody knows
-	End       time.Duration
-	Outcome   retry.Outcome
-	Decision  retry.Decision
+	Trace func(retry.Row)
 }
 
 // Stats is what the fleet alone knows at the end.

@@ -55,7 +55,7 @@ type plan struct {
 // A seen is what came of it.
 type seen struct {
 	stats    fleet.Stats
-	rows     []fleet.TraceRow
+	rows     []retry.Row
 	run      record.Run
 	requests []string // method and the headers of interest
 }
@@ -98,7 +98,7 @@ func storm(t *testing.T, p plan, s server) seen {
 			}
 		})
 		recorder := record.New(record.Config{KindNames: []string{"responded"}})
-		f := fleet.New(config(t, p, &network, recorder, func(row fleet.TraceRow) {
+		f := fleet.New(config(t, p, &network, recorder, func(row retry.Row) {
 			mu.Lock()
 			defer mu.Unlock()
 			out.rows = append(out.rows, row)
@@ -119,7 +119,7 @@ func storm(t *testing.T, p plan, s server) seen {
 	return out
 }
 
-func config(t *testing.T, p plan, network *targettest.Network, recorder *record.Recorder, trace func(fleet.TraceRow)) fleet.Config {
+func config(t *testing.T, p plan, network *targettest.Network, recorder *record.Recorder, trace func(retry.Row)) fleet.Config {
 	t.Helper()
 	entry, _ := backoff.Lookup("constant")
 	params := backoff.Defaults()

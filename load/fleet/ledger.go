@@ -60,7 +60,7 @@ func (l *ledger) unfinished(now time.Duration) bool {
 func (l *ledger) decide(o retry.Outcome, at time.Duration) retry.Decision {
 	rec, id := l.cfg.Recorder, uint32(l.id)
 	attempt := l.policy.Attempt()
-	row := TraceRow{
+	row := retry.Row{
 		Client: l.id, Operation: l.operation, Attempt: attempt,
 		Due: l.due, Sent: l.sentAt, Arrived: l.reached, End: at, Outcome: o,
 	}

@@ -1,0 +1,15 @@
+// Package sim runs a plan's storm in virtual time: the clients, policy, station and recorder of the
+// engine that runs in real time, under a queue of events in place of a clock and sockets.
+//
+// It is pure and exact. A run is a function of its Config: nobody is ever late, an attempt leaves
+// when it is due, and two runs of one seed are the same to the byte on any machine.
+//
+// # Order
+//
+// Events happen in the order of their moments, those of one moment in the order in which they were
+// scheduled. What the target has finished by a moment comes before everything else of that moment,
+// each completion at its own. So at t0 the clients arrive in the order of their numbers.
+//
+// The rules are those of the fleet that reaches its target in memory (load/fleet), of which a run
+// in a bubble counts the same.
+package sim
