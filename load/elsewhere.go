@@ -135,7 +135,7 @@ func failure(strategy string, err error) error {
 
 // runElsewhere lets a fleet meet a target that is not ours.
 func (s *storm) runElsewhere(ctx context.Context) (record.Run, []string, error) {
-	s.recorder = record.New(s.recording())
+	s.recorder = record.New(s.recording(fleet.LostNames))
 	policy := s.plan.Policy(s.strategy)
 	cfg := s.fleet(&policy)
 	cfg.Dial = func(ctx context.Context, client int) (net.Conn, error) {
@@ -155,7 +155,7 @@ func (s *storm) runElsewhere(ctx context.Context) (record.Run, []string, error) 
 	if err != nil {
 		return record.Run{}, nil, err
 	}
-	run := s.summarise(stats, measuredAtClient, slices.Concat(s.site.notes(s.plan, stats), s.rest, s.notes(stats)))
+	run := s.summarise(stats, slices.Concat(s.site.notes(s.plan, stats), s.rest, s.notes(stats.Unstarted)))
 	s.log.end(s.recorder, &run, ctx.Err() != nil)
 	return run, append(record.Validity(run), exhaustion(stats)...), nil
 }

@@ -79,6 +79,7 @@ func Run(ctx context.Context, p plan.Plan, env Env) (*record.Result, error) {
 	if site := first.site; site != nil {
 		result.Addresses = site.site.Addresses()
 		site.measure(ctx, p, env)
+		first.capacity = site.capacity
 		result.Probe = site.probe
 	}
 	failed := first.runAll(ctx, result)
@@ -89,9 +90,10 @@ func Run(ctx context.Context, p plan.Plan, env Env) (*record.Result, error) {
 // prepare returns what the storms of a plan have in common, once this machine is known to have room
 // for them.
 func prepare(ctx context.Context, p plan.Plan, env Env) (storm, error) {
-	s := storm{plan: p, env: env}
+	s := storm{trial: trial{plan: p, engine: record.EngineReal, measuredAt: measuredAtTarget, capacity: &p.CapacityPerSecond}, env: env}
 	switch {
 	case p.URL != "":
+		s.measuredAt = measuredAtClient
 		var err error
 		if s.site, err = newElsewhere(ctx, p, env); err != nil {
 			return s, fmt.Errorf("load: %w", err)

@@ -25,7 +25,7 @@ func (s *storm) runInMemory(ctx context.Context) (record.Run, []string, error) {
 	if err != nil {
 		return record.Run{}, nil, err
 	}
-	run := s.summarise(stats, measuredAtTarget, s.notes(stats))
+	run := s.summarise(stats, s.notes(stats.Unstarted))
 	s.log.end(s.recorder, &run, ctx.Err() != nil)
 	return run, record.Validity(run), nil
 }

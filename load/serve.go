@@ -304,7 +304,7 @@ func (s *service) wait(ctx context.Context, served <-chan error) (time.Duration,
 func (s *service) startLog(ctx context.Context) (stop func()) {
 	capacity := s.plan.CapacityPerSecond
 	run := record.HLogRun{
-		Strategy: Outside, Engine: "real", ArrivalsMeasuredAt: "target",
+		Strategy: Outside, Engine: record.EngineReal, ArrivalsMeasuredAt: "target",
 		Planned: s.plan.Duration, Bucket: s.plan.Bucket, CapacityPerSecond: &capacity,
 	}
 	if s.config.OpenEnd {
@@ -412,7 +412,7 @@ func (s *service) summarise(length time.Duration) record.Run {
 		}
 	}
 	e := record.End{
-		At: length, Strategy: Outside, Engine: "real", ArrivalsMeasuredAt: "target",
+		At: length, Strategy: Outside, Engine: record.EngineReal, ArrivalsMeasuredAt: "target",
 		Connections: s.server.Connections(), Outside: &o,
 	}
 	if failure := s.fail(never); failure < length {

@@ -9,33 +9,27 @@ import (
 	"sync/atomic"
 	"time"
 
-	"stormtest/load/backoff"
 	"stormtest/load/fleet"
 	"stormtest/load/pace"
 	"stormtest/load/plan"
 	"stormtest/load/record"
 	"stormtest/load/retry"
-	"stormtest/load/retry/budget"
 	"stormtest/load/seed"
 	"stormtest/target"
-	"stormtest/target/station"
 )
 
 // A storm is the run of one strategy against one target.
 type storm struct {
-	plan     plan.Plan
-	strategy string
-	env      Env
-	trace    *tracer
-	log      *hlogger
-	index    int
-	site     *elsewhere // nil: the built-in target
-	rest     []string   // notes on whether the target was at rest before
+	trial
+	env   Env
+	trace *tracer
+	log   *hlogger
+	index int
+	site  *elsewhere // nil: the built-in target
+	rest  []string   // notes on whether the target was at rest before
 
-	recorder *record.Recorder
-	budget   *budget.Bank // nil: every retry is allowed
-	arrived  []arrivals   // of each client
-	listen   listenWatch
+	arrived []arrivals // of each client
+	listen  listenWatch
 }
 
 // arrivals is what the target has seen of one client. The target writes it under its lock.
@@ -46,7 +40,7 @@ type arrivals struct {
 
 // run lets a fleet meet its target.
 func (s *storm) run(ctx context.Context) (record.Run, []string, error) {
-	s.budget = budget.NewBank(s.plan.Budget, s.plan.Clients, s.plan.Bucket, int(s.plan.Duration/s.plan.Bucket))
+	s.newBank()
 	switch {
 	case s.site != nil:
 		return s.runElsewhere(ctx)
@@ -58,7 +52,7 @@ func (s *storm) run(ctx context.Context) (record.Run, []string, error) {
 
 // target returns the built-in target, which tells s what it sees.
 func (s *storm) target() (*target.Target, error) {
-	s.recorder = record.New(s.recording())
+	s.recorder = record.New(s.recording(fleet.LostNames))
 	s.arrived = make([]arrivals, s.plan.Clients)
 	return target.New(target.Config{
 		Station:   s.plan.Station(),
@@ -110,26 +104,22 @@ func (s *storm) runBuiltIn(ctx context.Context) (record.Run, []string, error) {
 			s.recorder.Lost(uint32(i), how)
 		}
 	}
-	run := s.summarise(stats, measuredAtTarget, s.notes(stats))
+	run := s.summarise(stats, s.notes(stats.Unstarted))
 	s.log.end(s.recorder, &run, ctx.Err() != nil)
 	return run, slices.Concat(record.Validity(run), exhaustion(stats), s.listen.reasons()), nil
 }
 
-// summarise returns what was measured, with arrivals measured where the word says.
-func (s *storm) summarise(stats fleet.Stats, arrivals string, notes []string) record.Run {
-	run := s.recorder.Summarise(record.End{
-		At:                 stats.End,
-		InFlight:           stats.InFlight,
-		Unfinished:         stats.Unfinished,
-		Unstarted:          stats.Unstarted,
-		Strategy:           s.strategy,
-		Engine:             "real",
-		ArrivalsMeasuredAt: arrivals,
-		Connections:        stats.Connections,
-		Replayed:           stats.Replayed,
-		TimerSource:        stats.TimerSource,
-		Budget:             s.budgeted(stats.End),
-		Notes:              notes,
+// summarise returns what was measured.
+func (s *storm) summarise(stats fleet.Stats, notes []string) record.Run {
+	run := s.trial.summarise(record.End{
+		At:          stats.End,
+		InFlight:    stats.InFlight,
+		Unfinished:  stats.Unfinished,
+		Unstarted:   stats.Unstarted,
+		Connections: stats.Connections,
+		Replayed:    stats.Replayed,
+		TimerSource: stats.TimerSource,
+		Notes:       append(notes, s.listen.notes()...),
 	})
 	run.Notes = append(run.Notes, clockNotes(&s.plan, &run)...)
 	return run
@@ -186,32 +176,6 @@ func (s *storm) begin(ctx context.Context, wg *sync.WaitGroup, t0 time.Time) {
 			Totals: s.recorder.Totals,
 		})
 	}
-}
-
-// logged says what run the histogram log is of.
-func (s *storm) logged() record.HLogRun {
-	at := measuredAtTarget
-	if s.site != nil {
-		at = measuredAtClient
-	}
-	return record.HLogRun{
-		Strategy: s.strategy, Engine: "real", ArrivalsMeasuredAt: at,
-		Planned: s.plan.Duration, Bucket: s.plan.Bucket, CapacityPerSecond: s.capacity(),
-	}
-}
-
-// Where arrivals are measured.
-const (
-	measuredAtTarget = "target"
-	measuredAtClient = "client"
-)
-
-// capacity is what the target can serve in a second; nil where nobody knows it.
-func (s *storm) capacity() *float64 {
-	if s.site != nil {
-		return s.site.capacity
-	}
-	return &s.plan.CapacityPerSecond
 }
 
 // exhaustion says in words what this machine ran out of.
@@ -296,104 +260,4 @@ func (s *storm) fleet(policy *retry.Policy) fleet.Config {
 		}, seed.Stream(p.Seed.Value, seed.Arrivals, 0))
 	}
 	return cfg
-}
-
-// recording says over which windows the run is measured.
-func (s *storm) recording() record.Config {
-	p := s.plan
-	entry, params := s.entry(), p.Params()
-	c := record.Config{
-		Bucket:            p.Bucket,
-		Duration:          p.Duration,
-		CapacityPerSecond: s.capacity(),
-		OpenLoop:          p.RatePerSecond > 0,
-		Cap:               p.Cap,
-		Floor:             entry.Floor(params),
-		StartTogether:     p.RatePerSecond == 0 && p.Ramp == 0,
-		KindNames:         names(retry.KindCount),
-		ReasonNames:       names(retry.ReasonCount),
-		LostNames:         fleet.LostNames,
-	}
-	for _, o := range p.Outages {
-		if o.Mode == station.ModeRefuse && o.From == 0 {
-			c.StartTogether = false // what arrives first is not the first wave
-		}
-	}
-	c.WindowFrom, c.WindowTo = p.ConvoyWindow()
-	lo, hi := entry.Range(params, backoff.Attempt{})
-	c.FirstDelayJittered = lo < hi
-	for _, o := range p.Outages {
-		if o.To > c.OutageTo {
-			c.OutageFrom, c.OutageTo = o.From, o.To
-		}
-	}
-	if c.Period = entry.Period(params); c.Period > 0 {
-		c.PeriodFrom = min(entry.PeriodFrom(params), p.Duration)
-		c.PeriodTo = p.Duration
-		if c.OutageTo > c.PeriodFrom { // while the fleet fails, not while it recovers
-			c.PeriodTo = min(c.OutageTo, p.Duration)
-		}
-	}
-	return c
-}
-
-func (s *storm) entry() backoff.Entry {
-	e, ok := backoff.Lookup(s.strategy)
-	if !ok {
-		panic("load: BUG: unknown strategy " + s.strategy)
-	}
-	return e
-}
-
-// names lists the texts of a small enumeration.
-func names[T interface {
-	~uint8
-	fmt.Stringer
-}](count T) []string {
-	list := make([]string, count)
-	for i := range list {
-		list[i] = T(i).String()
-	}
-	return list
-}
-
-// budgeted is what the retry budgets have counted, nil without one.
-func (s *storm) budgeted(end time.Duration) *record.Budget {
-	if s.budget == nil {
-		return nil
-	}
-	p, l := s.plan, s.budget.Ledger(end)
-	b := &record.Budget{
-		Kind:       p.Budget.Kind.String(),
-		Parameters: p.BudgetNumbers(),
-		Accounts:   s.budget.Accounts(),
-		Deposits:   l.Deposits,
-		Taken:      l.Taken,
-		Returned:   l.Returned,
-		Spent:      l.Spent,
-		Refused:    l.Refused,
-
-		BalanceLowest:  l.Lowest,
-		BalanceHighest: l.Highest,
-		BalanceLast:    l.Last,
-		Balance:        l.Balance,
-	}
-	if floor := p.BudgetFloor(); floor > 0 {
-		b.FloorPerSecond = &floor
-		if capacity := s.capacity(); capacity != nil && *capacity > 0 {
-			over := floor / *capacity
-			b.FloorOverCapacity = &over
-		}
-	}
-	return b
-}
-
-// notes is what a reader of this run must know beside its figures.
-func (s *storm) notes(stats fleet.Stats) []string {
-	notes := slices.Concat(s.plan.Notes(), s.plan.Warnings(), s.listen.notes())
-	if stats.Unstarted > 0 {
-		notes = append(notes, fmt.Sprintf("the fleet was too small: %d operations were due while none of the %d clients was idle, and were not started",
-			stats.Unstarted, s.plan.Clients))
-	}
-	return notes
 }

@@ -150,7 +150,7 @@ type End struct {
 	Unstarted int64
 
 	Strategy           string
-	Engine             string // "real" or "virtual"
+	Engine             string // EngineReal or EngineVirtual
 	ArrivalsMeasuredAt string // "target" or "client"
 	Connections        int64
 	Replayed           int64

@@ -45,10 +45,16 @@ type Gate struct {
 	Reason string   `json:"reason"`
 }
 
+// The words of Run.Engine.
+const (
+	EngineReal    = "real"
+	EngineVirtual = "virtual"
+)
+
 // A Run is what one strategy did to the target.
 type Run struct {
 	Strategy           string        `json:"strategy"`
-	Engine             string        `json:"engine"`               // "real" or "virtual"
+	Engine             string        `json:"engine"`               // EngineReal or EngineVirtual
 	ArrivalsMeasuredAt string        `json:"arrivals_measured_at"` // "target" or "client"
 	Duration           time.Duration `json:"duration_ns"`
 	Bucket             time.Duration `json:"bucket_ns"`

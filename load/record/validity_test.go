@@ -35,6 +35,9 @@ func TestValidity(t *testing.T) {
 			if got := Validity(run); !slices.Equal(got, c.want) {
 				t.Errorf("Validity =\n%q, want\n%q", got, c.want)
 			}
+			if run.Engine = EngineVirtual; Validity(run) != nil {
+				t.Errorf("in virtual time Validity = %q, want none: nobody is late there", Validity(run))
+			}
 		})
 	}
 }

@@ -1,0 +1,158 @@
+package load
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"stormtest/load/backoff"
+	"stormtest/load/plan"
+	"stormtest/load/record"
+	"stormtest/load/retry"
+	"stormtest/load/retry/budget"
+	"stormtest/target/station"
+)
+
+// Where arrivals are measured.
+const (
+	measuredAtTarget = "target"
+	measuredAtClient = "client"
+)
+
+// A trial is one strategy of a plan with one seed: what is recorded of it and by which rules, whichever
+// engine runs it.
+type trial struct {
+	plan     plan.Plan // its seed is the trial's own
+	strategy string
+	// engine is record.EngineReal or record.EngineVirtual.
+	engine string
+	// measuredAt is measuredAtTarget or measuredAtClient.
+	measuredAt string
+	// capacity is what the target can serve in a second; nil where nobody knows it.
+	capacity *float64
+
+	recorder *record.Recorder
+	budget   *budget.Bank // nil: every retry is allowed
+}
+
+// newBank opens the trial's retry budgets.
+func (t *trial) newBank() {
+	t.budget = budget.NewBank(t.plan.Budget, t.plan.Clients, t.plan.Bucket, int(t.plan.Duration/t.plan.Bucket))
+}
+
+// recording says over which windows the run is measured; lost are the ways in which its engine loses an
+// attempt.
+func (t *trial) recording(lost []string) record.Config {
+	p := &t.plan
+	entry, params := t.entry(), p.Params()
+	c := record.Config{
+		Bucket:            p.Bucket,
+		Duration:          p.Duration,
+		CapacityPerSecond: t.capacity,
+		OpenLoop:          p.RatePerSecond > 0,
+		Cap:               p.Cap,
+		Floor:             entry.Floor(params),
+		StartTogether:     p.RatePerSecond == 0 && p.Ramp == 0,
+		KindNames:         names(retry.KindCount),
+		ReasonNames:       names(retry.ReasonCount),
+		LostNames:         lost,
+	}
+	for _, o := range p.Outages {
+		if o.Mode == station.ModeRefuse && o.From == 0 {
+			c.StartTogether = false // what arrives first is not the first wave
+		}
+	}
+	c.WindowFrom, c.WindowTo = p.ConvoyWindow()
+	lo, hi := entry.Range(params, backoff.Attempt{})
+	c.FirstDelayJittered = lo < hi
+	for _, o := range p.Outages {
+		if o.To > c.OutageTo {
+			c.OutageFrom, c.OutageTo = o.From, o.To
+		}
+	}
+	if c.Period = entry.Period(params); c.Period > 0 {
+		c.PeriodFrom = min(entry.PeriodFrom(params), p.Duration)
+		c.PeriodTo = p.Duration
+		if c.OutageTo > c.PeriodFrom { // while the fleet fails, not while it recovers
+			c.PeriodTo = min(c.OutageTo, p.Duration)
+		}
+	}
+	return c
+}
+
+func (t *trial) entry() backoff.Entry {
+	e, ok := backoff.Lookup(t.strategy)
+	if !ok {
+		panic("load: BUG: unknown strategy " + t.strategy)
+	}
+	return e
+}
+
+// names lists the texts of a small enumeration.
+func names[T interface {
+	~uint8
+	fmt.Stringer
+}](count T) []string {
+	list := make([]string, count)
+	for i := range list {
+		list[i] = T(i).String()
+	}
+	return list
+}
+
+// summarise returns what was measured; of e, what the trial itself knows is filled in.
+func (t *trial) summarise(e record.End) record.Run {
+	e.Strategy, e.Engine, e.ArrivalsMeasuredAt = t.strategy, t.engine, t.measuredAt
+	e.Budget = t.budgeted(e.At)
+	return t.recorder.Summarise(e)
+}
+
+// budgeted is what the retry budgets have counted, nil without one.
+func (t *trial) budgeted(end time.Duration) *record.Budget {
+	if t.budget == nil {
+		return nil
+	}
+	p, l := &t.plan, t.budget.Ledger(end)
+	b := &record.Budget{
+		Kind:       p.Budget.Kind.String(),
+		Parameters: p.BudgetNumbers(),
+		Accounts:   t.budget.Accounts(),
+		Deposits:   l.Deposits,
+		Taken:      l.Taken,
+		Returned:   l.Returned,
+		Spent:      l.Spent,
+		Refused:    l.Refused,
+
+		BalanceLowest:  l.Lowest,
+		BalanceHighest: l.Highest,
+		BalanceLast:    l.Last,
+		Balance:        l.Balance,
+	}
+	if floor := p.BudgetFloor(); floor > 0 {
+		b.FloorPerSecond = &floor
+		if t.capacity != nil && *t.capacity > 0 {
+			over := floor / *t.capacity
+			b.FloorOverCapacity = &over
+		}
+	}
+	return b
+}
+
+// notes is what a reader of this run must know beside its figures, where so many operations were not
+// started.
+func (t *trial) notes(unstarted int64) []string {
+	notes := slices.Concat(t.plan.Notes(), t.plan.Warnings())
+	if unstarted > 0 {
+		notes = append(notes, fmt.Sprintf("the fleet was too small: %d operations were due while none of the %d clients was idle, and were not started",
+			unstarted, t.plan.Clients))
+	}
+	return notes
+}
+
+// logged says what run the histogram log is of.
+func (t *trial) logged() record.HLogRun {
+	return record.HLogRun{
+		Strategy: t.strategy, Engine: t.engine, ArrivalsMeasuredAt: t.measuredAt,
+		Planned: t.plan.Duration, Bucket: t.plan.Bucket, CapacityPerSecond: t.capacity,
+	}
+}
