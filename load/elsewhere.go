@@ -201,7 +201,9 @@ type (
 )
 
 // IsUsage reports whether an error of Run is one of the plan's, found before anything was sent.
-func IsUsage(err error) bool { return errors.As(err, new(*remote.FieldError)) }
+func IsUsage(err error) bool {
+	return errors.As(err, new(*remote.FieldError)) || errors.As(err, new(*plan.FieldError))
+}
 
 // headers by which a request says who sends it.
 const (

@@ -62,6 +62,9 @@ func Run(ctx context.Context, p plan.Plan, env Env) (*record.Result, error) {
 	if !p.Seed.Set {
 		panic("load: BUG: a plan without a seed")
 	}
+	if err := p.For(plan.Real); err != nil {
+		return nil, err
+	}
 	first, err := prepare(ctx, p, env)
 	if err != nil {
 		return nil, err

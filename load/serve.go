@@ -52,7 +52,7 @@ func ServiceFields() []plan.Field {
 
 // Serve serves the plan's target to clients that are not ours until the plan's duration is over or
 // ctx is cancelled, and returns what arrived as a result of one run. The plan must be valid and
-// have a seed; of it, ServiceFields count.
+// have a seed; of it, ServiceFields count, and what CheckService refuses is an error.
 //
 // What only clients know has no value in the result. A request that carries nothing by which
 // target.Attempts knows its number counts as a retry from the first failure of the run on, and as a
@@ -74,6 +74,9 @@ var errReaderGone = errors.New("whoever read the trace or the log has gone")
 func serve(ctx context.Context, p plan.Plan, c Service, env Env, listen listenWatch) (*record.Result, error) {
 	if !p.Seed.Set {
 		panic("load: BUG: a plan without a seed")
+	}
+	if err := CheckService(p); err != nil {
+		return nil, err
 	}
 	p = servicePlan(p)
 	ctx, cancel := context.WithCancelCause(ctx)
@@ -110,6 +113,9 @@ func serve(ctx context.Context, p plan.Plan, c Service, env Env, listen listenWa
 	result.Interrupted = s.interrupted(ctx)
 	return result, errors.Join(s.log.done(!result.Interrupted), trace.flush())
 }
+
+// CheckService returns what no Service can do of a valid plan, as [plan.Plan.For] says it of ServiceFields.
+func CheckService(p plan.Plan) error { return servicePlan(p).For(plan.Real) }
 
 // servicePlan returns p with the default in every field that a Service does not read.
 func servicePlan(p plan.Plan) plan.Plan {

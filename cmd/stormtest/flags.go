@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -44,8 +45,16 @@ func (s *setting) Type() string   { return s.field.Type() }
 // groupAnnotation names the help's group of a flag.
 const groupAnnotation = "group"
 
-// add defines a flag for every field of a plan.
-func (f *planFlags) add(cmd *cobra.Command) { f.addFields(cmd, plan.Fields()) }
+// add defines a flag for every field of a plan. The help shows those that one of the engines can do
+// something with; the others are taken too, so that they are refused with the reason.
+func (f *planFlags) add(cmd *cobra.Command, engines ...plan.Engine) {
+	f.addFields(cmd, plan.Fields())
+	for _, field := range plan.Fields() {
+		if !slices.ContainsFunc(engines, field.Group.Has) {
+			cmd.Flags().Lookup(field.Name).Hidden = true
+		}
+	}
+}
 
 // addFields defines a flag for each of the fields.
 func (f *planFlags) addFields(cmd *cobra.Command, fields []plan.Field) {
@@ -88,24 +97,38 @@ func complete(cmd *cobra.Command, flag string, words []string) {
 	}
 }
 
-// resolve returns the plan of all sources and its gates. Every fault is reported.
-func (f *planFlags) resolve(w world) (plan.Plan, []check.Gate, error) {
+// resolveFor returns the plan of all sources, which the engine must be able to run, and its gates.
+// Every fault is reported.
+func (f *planFlags) resolveFor(w world, engine plan.Engine) (plan.Plan, []check.Gate, error) {
+	p, gates, sources, err := f.resolve(w)
+	if err == nil {
+		err = sources.Locate(p.For(engine))
+		if err != nil {
+			err = usageError{err}
+		}
+	}
+	return p, gates, err
+}
+
+// resolve returns the plan of all sources, whatever engine it is for, its gates, and where its values
+// stood. Every fault is reported.
+func (f *planFlags) resolve(w world) (plan.Plan, []check.Gate, plan.Sources, error) {
 	in, err := f.input(w)
 	if err != nil {
-		return plan.Plan{}, nil, err
+		return plan.Plan{}, nil, nil, err
 	}
-	p, _, err := plan.Resolve(in)
+	p, sources, err := plan.Resolve(in)
 	if err != nil {
-		return p, nil, usageError{err}
+		return p, nil, nil, usageError{err}
 	}
 	gates, err := check.ParseAll(p.Gates)
 	if err == nil {
 		err = check.CheckStrategies(gates, p.Strategies)
 	}
 	if err != nil {
-		return p, nil, usage("--gate: %w", err)
+		return p, nil, nil, usage("--gate: %w", err)
 	}
-	return p, gates, nil
+	return p, gates, sources, nil
 }
 
 // input collects the sources of a plan.

@@ -22,7 +22,7 @@ const (
 func helpGroups() []struct{ name, title string } {
 	type group = struct{ name, title string }
 	list := []group{{groupServe, "Serve: where, how long, and what is known of the clients"}}
-	for _, g := range []plan.Group{plan.Fleet, plan.Policy, plan.Target, plan.Elsewhere, plan.Record, plan.Gates} {
+	for _, g := range []plan.Group{plan.Fleet, plan.Policy, plan.Target, plan.Network, plan.Elsewhere, plan.Record, plan.Gates} {
 		list = append(list, group{string(g), g.Title()})
 	}
 	return append(list,

@@ -56,7 +56,7 @@ func TestBadInputIsRefusedBeforeAnythingIsSent(t *testing.T) {
 		{name: "retries", args: []string{"--max-retries", "-1"}, want: []string{`--max-retries: "-1"`, "0..1000000 or unlimited"}},
 		{name: "unit", args: []string{"--base", "10"}, want: []string{`--base: "10"`, "unit"}},
 		{name: "cap under base", args: []string{"--cap", "1s", "--base", "2s"}, want: []string{"--cap", "2s"}},
-		{name: "no clients", args: []string{"--clients", "0"}, want: []string{`--clients: "0"`, "1..1000000"}},
+		{name: "no clients", args: []string{"--clients", "0"}, want: []string{`--clients: "0"`, "1..10000000"}},
 		{name: "several at once", args: []string{"--clients", "0", "--base", "10"}, want: []string{"--clients", "--base"}},
 		{name: "gate", args: []string{"--gate", "nonsense"}, want: []string{"--gate", "nonsense"}},
 		{name: "gate without a unit", args: []string{"--gate", "latency_p99<1"}, want: []string{"--gate", "latency_p99<1", "unit"}},
@@ -71,6 +71,10 @@ func TestBadInputIsRefusedBeforeAnythingIsSent(t *testing.T) {
 		{name: "a body without a URL", args: []string{"--body", "x"}, want: []string{"--body", "URL"}},
 		{name: "no certificates", args: []string{"--cacert", bad, "https://127.0.0.1/"}, want: []string{"cacert", "PEM"}},
 		{name: "TLS for plain HTTP", args: []string{"--insecure", "http://127.0.0.1/"}, want: []string{"insecure", "https://"}},
+		{name: "a network", args: []string{"--latency", "10ms~2ms"}, env: []string{"STORMTEST_LOSS=5%"}, want: []string{`--latency: "10ms~2ms"`, `STORMTEST_LOSS: "5%"`, "stormtest sim"}},
+		{name: "a model of virtual time", args: []string{"--model", "occ"}, want: []string{`--model: "occ"`, "stormtest sim"}},
+		{name: "a fleet of virtual time", args: []string{"--clients", "1000001"}, want: []string{`--clients: "1000001"`, "1..1000000", "stormtest sim"}},
+		{name: "a plan that no engine runs", args: []string{"plan", "--latency", "1ms", "http://127.0.0.1/"}, want: []string{"no engine", "--latency", "--url"}},
 		{name: "unwritable file", args: []string{"--json", filepath.Join(dir, "no", "r.json")}, want: []string{"--json", "no such file"}},
 		{name: "a folder as file", args: []string{"--csv", dir}, want: []string{"--csv", "directory"}},
 		{name: "two on stdout", args: []string{"--json", "-", "--csv", "-"}, want: []string{"--json took stdout"}},
@@ -356,22 +360,25 @@ func TestUsageAndFailureDiffer(t *testing.T) {
 
 // Every flag of a plan is in the help, in a shell's completion, and reaches the plan.
 func TestEveryFlagActs(t *testing.T) {
-	help := do(t.Context(), nil, "--help")
-	if help.code != codePassed {
-		t.Fatalf("help: code %d", help.code)
+	help, all := do(t.Context(), nil, "--help"), do(t.Context(), nil, "plan", "--help")
+	if help.code != codePassed || all.code != codePassed {
+		t.Fatalf("help: code %d and %d", help.code, all.code)
 	}
 	other := map[string]string{ // a value that is not the default, where the type does not give one
 		"count": "1", "duration": "1s", "rate": "7/s", "share": "3%", "number": "3", "seed": "5", "method": "POST",
-		"URL": "http://[::1]:8080/", "PATH": "a file", "NAME": "example.com", "'NAME: VALUE'": "A: b", "TEXT": "{}", "NAME[:KEY=VALUE,...]": "finagle:min=3/s",
+		"URL": "http://[::1]:8080/", "PATH": "a file", "NAME": "example.com", "'NAME: VALUE'": "A: b", "TEXT": "{}", "MEAN[~SD]": "10ms~2ms", "NAME[:KEY=VALUE,...]": "finagle:min=3/s",
 	}
 	special := map[string]string{
 		"strategy": "none", "cap": "30s", "outage": "1s..2s=hang", "gate": "amplification<9", "retry-on": "503", "status": "429",
-		"arrivals": "poisson", "retry-after-jitter": "3s", "timeout": "2s", "workers": "2", "queue": "3", "burst": "2", "floor": "1s",
+		"repeat": "3", "arrivals": "poisson", "retry-after-jitter": "3s", "timeout": "2s", "workers": "2", "queue": "3", "burst": "2", "floor": "1s",
 	}
 	for _, f := range plan.Fields() {
 		t.Run(f.Name, func(t *testing.T) {
-			if !strings.Contains(help.out, "--"+f.Name) {
-				t.Errorf("--%s is not in the help", f.Name)
+			if got := strings.Contains(help.out, "--"+f.Name+" ") || strings.Contains(help.out, "--"+f.Name+"\n"); got != f.Group.Has(plan.Real) {
+				t.Errorf("--%s in the help of the main job: %v, want %v", f.Name, got, !got)
+			}
+			if !strings.Contains(all.out, "--"+f.Name) {
+				t.Errorf("--%s is not in the help of plan", f.Name)
 			}
 			text, ok := special[f.Name]
 			if !ok {

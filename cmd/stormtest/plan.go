@@ -2,8 +2,11 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
+
+	"stormtest/load/plan"
 )
 
 // newPlan returns the command that prints the resolved plan.
@@ -24,9 +27,16 @@ said on stderr.`,
 			if err := flags.takeURL(args); err != nil {
 				return err
 			}
-			p, _, err := flags.resolve(w)
+			p, _, sources, err := flags.resolve(w)
 			if err != nil {
 				return err
+			}
+			real, virtual := sources.Locate(p.For(plan.Real)), sources.Locate(p.For(plan.Virtual))
+			switch {
+			case real != nil && virtual != nil:
+				return usageError{fmt.Errorf("no engine can run this plan:\n%w\n%w", real, virtual)}
+			case real != nil:
+				fmt.Fprintf(w.err, "stormtest: note: for stormtest sim only: %s\n", strings.ReplaceAll(real.Error(), "\n", "; "))
 			}
 			for _, warning := range p.Warnings() {
 				fmt.Fprintf(w.err, "stormtest: note: %s\n", warning)
@@ -35,7 +45,7 @@ said on stderr.`,
 			return err
 		},
 	}
-	flags.add(cmd)
+	flags.add(cmd, plan.Real, plan.Virtual)
 	cmd.Flags().BoolP("help", "h", false, "this help")
 	return cmd
 }

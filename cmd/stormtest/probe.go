@@ -58,7 +58,7 @@ limit is offered a rate, doubled until it rejects, and held beyond it for 2 s.`,
 
 // probe measures the plan's URL and shows what it found.
 func probe(ctx context.Context, w world, flags *planFlags, file string, ascii bool) error {
-	p, _, err := flags.resolve(w)
+	p, _, _, err := flags.resolve(w)
 	if err != nil {
 		return err
 	}

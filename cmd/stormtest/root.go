@@ -65,7 +65,7 @@ func newRoot(w world) *cobra.Command {
 			return storm(cmd.Context(), w, &flags, &outs)
 		},
 	}
-	flags.add(cmd)
+	flags.add(cmd, plan.Real)
 	outs.add(cmd, true)
 	cmd.Flags().BoolP("help", "h", false, "this help")
 	cmd.Flags().Bool("version", false, "the version")
@@ -97,7 +97,7 @@ func maybeURL(cmd *cobra.Command, args []string) error {
 
 // storm runs a plan and reports what it measured.
 func storm(ctx context.Context, w world, flags *planFlags, outs *outputs) error {
-	p, gates, err := flags.resolve(w)
+	p, gates, err := flags.resolveFor(w, plan.Real)
 	if err != nil {
 		return err
 	}

@@ -333,7 +333,10 @@ func (f *planFlags) resolveService(w world) (p plan.Plan, gates []check.Gate, op
 	if first.Cap < first.Base { // which serve has no flag for, and does not read
 		in.Flags = append(slices.Clip(in.Flags), plan.Setting{Name: "cap", Text: first.Base.String()})
 	}
-	if p, _, err = plan.Resolve(in); err != nil {
+	if p, sources, err = plan.Resolve(in); err == nil {
+		err = sources.Locate(load.CheckService(p))
+	}
+	if err != nil {
 		return p, nil, false, err
 	}
 	if gates, err = check.ParseAll(p.Gates); err == nil {

@@ -177,6 +177,7 @@ func TestServeRefusesBadInput(t *testing.T) {
 		{[]string{"--key-header", "two words"}, []string{"--key-header"}},
 		{[]string{"--clients", "5"}, []string{"--clients"}},
 		{[]string{"--capacity", "-1"}, []string{"--capacity"}},
+		{[]string{"--model", "occ"}, []string{`--model: "occ"`, "stormtest sim"}},
 		{[]string{"--outage", "9s..8s", "--listen", "x"}, []string{"--outage", "--listen"}},
 		{[]string{"--gate", "amplification<3"}, []string{"--gate", "only the clients know amplification"}},
 		{[]string{"here"}, []string{`"here"`, "Run 'stormtest serve --help' for the flags."}},

@@ -68,7 +68,7 @@ var badShares = []string{"", "0", "20", "0.2", "0%", "-1%", "100.1%", "101%", "1
 
 // fieldCases has one row for each field, in the order of the table.
 var fieldCases = []fieldCase{
-	{name: "clients", deflt: "2000", good: [][]string{{"1"}, {"1000000"}, {"007", "7"}}, bad: []string{"", "0", "1000001", "1.5", "all"}},
+	{name: "clients", deflt: "2000", good: [][]string{{"1"}, {"10000000"}, {"007", "7"}}, bad: []string{"", "0", "10000001", "1.5", "all"}},
 	{name: "strategy", deflt: "full",
 		good: [][]string{{"none"}, {"all", "none,equal,full,decorrelated"}, {"full, fixed", "full,fixed"}, {"polly,all", "polly,none,equal,full,decorrelated"}},
 		bad:  []string{"", "ful", "Full", "full,", ",full", "full,full", "all,full", "full;none", "full-jitter", "exponential", "decorelated", "xyzzy"}},
@@ -95,6 +95,7 @@ var fieldCases = []fieldCase{
 	{name: "seed", deflt: "random",
 		good: [][]string{{"random"}, {"", "random"}, {"0"}, {"1"}, {"18446744073709551615"}, {"0xFFFFFFFFFFFFFFFF", "18446744073709551615"}, {"0xff", "255"}},
 		bad:  []string{"18446744073709551616", "0x", "0X1", "0x10000000000000000", "1.5", "Random", "x", "0xg", "0x_1"}},
+	{name: "repeat", deflt: "1", good: [][]string{{"1"}, {"10000"}}, bad: []string{"", "0", "10001", "1.5", "x3"}},
 	{name: "transport", deflt: "tcp", good: [][]string{{"memory"}, {"tcp"}}, bad: []string{"", "udp", "TCP"}},
 
 	{name: "timeout", deflt: "5s", good: [][]string{{"1ns"}, {"24h"}}, bad: append([]string{"0s", "unlimited"}, badDurations...)},
@@ -124,7 +125,7 @@ var fieldCases = []fieldCase{
 		bad: append([]string{"1000000001/s", "unlimited"}, badRates...)},
 	{name: "workers", deflt: "1", good: [][]string{{"1"}, {"1000000"}}, bad: []string{"", "0", "1000001"}},
 	{name: "queue", deflt: "0", good: [][]string{{"0"}, {"10000000"}}, bad: []string{"", "10000001", "unlimited"}},
-	{name: "model", deflt: "slots", good: [][]string{{"slots"}, {"token-bucket"}}, bad: []string{"", "token_bucket", "tokenbucket", "bucket"}},
+	{name: "model", deflt: "slots", good: [][]string{{"slots"}, {"token-bucket"}, {"reject-if-busy"}, {"occ"}}, bad: []string{"", "token_bucket", "tokenbucket", "bucket", "OCC", "reject-if-bussy"}},
 	{name: "burst", deflt: "1", good: [][]string{{"1"}, {"10000000"}}, bad: []string{"", "0", "10000001"}},
 	{name: "service", deflt: "fixed", good: [][]string{{"fixed"}, {"exp"}}, bad: []string{"", "exponential", "Fixed"}},
 	{name: "status", deflt: "503", good: [][]string{{"400"}, {"429"}, {"599"}}, bad: []string{"", "399", "600", "5xx"}},
@@ -133,6 +134,12 @@ var fieldCases = []fieldCase{
 	{name: "outage", deflt: "none",
 		good: [][]string{{"none"}, {"2s..4s", "2s..4s=status"}, {"0s..30s=hang"}, {"1s..2s=slow:3"}, {"1s..100s=capacity:12.5%", "1s..1m40s=capacity:12.5%"}, {"1s..2s=reset"}, {"1s..2s=refuse"}},
 		bad:  []string{"", "2s", "2..4", "4s..2s", "2s..2s", "-1s..2s", "2s..4s=", "2s..4s=down", "2s..4s=slow", "2s..4s=slow:0.5", "2s..4s=capacity:101%", "2s..4s=slow:NaN", "2s...4s", "2s-4s"}},
+
+	{name: "latency", deflt: "0s",
+		good: [][]string{{"0s"}, {"10ms"}, {"10ms~2ms"}, {"0.01s~2000us", "10ms~2ms"}, {"10ms~0s", "10ms"}, {"0s~1ns"}, {"24h~24h"}, {"1m30s~7µs", "90s~7us"}},
+		bad:  append([]string{"auto", "~", "~2ms", "10ms~", "10ms~2", "10~2ms", "10ms~-2ms", "10ms~~2ms", "10ms~2ms~1ms", "10ms 2ms", "10ms ~ 2ms", "10ms+-2ms", "1ms~24h1ns"}, badDurations...)},
+	{name: "loss", deflt: "0%", good: [][]string{{"0%"}, {"0.0%", "0%"}, {"100%"}, {"0.1%"}, {"33.3%"}, {"0.000001%"}},
+		bad: slices.DeleteFunc(slices.Clone(badShares), func(text string) bool { return text == "0%" })},
 
 	{name: "url", deflt: "none", good: [][]string{{"http://127.0.0.1:8080/a?b={client}"}, {"none"}}, bad: badLines},
 	{name: "unix-socket", deflt: "none", good: [][]string{{"./s.sock"}, {"/run/with blank"}}, bad: badLines},

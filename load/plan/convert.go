@@ -55,8 +55,13 @@ func entry(strategy string) backoff.Entry {
 	return e
 }
 
-// Station returns the built-in target. The plan must be valid.
+// Station returns the built-in target. The plan must be valid. Model reject-if-busy is slots with one
+// worker and no queue, of which only the moment differs when a client knows of its success; model
+// occ is no station, and asking for it is a bug of the caller and panics.
 func (p Plan) Station() station.Config {
+	if p.Model == ModelOCC {
+		panic("plan: BUG: model " + ModelOCC + " is not a station")
+	}
 	c := station.Config{
 		PerSecond:       p.CapacityPerSecond,
 		Model:           station.Slots,

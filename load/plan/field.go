@@ -18,6 +18,7 @@ const (
 	Fleet     Group = "fleet"
 	Policy    Group = "policy"
 	Target    Group = "target"
+	Network   Group = "network"
 	Elsewhere Group = "elsewhere"
 	Record    Group = "record"
 	Gates     Group = "gates"
@@ -32,6 +33,8 @@ func (g Group) Title() string {
 		return "Policy: what one client does after a failure"
 	case Target:
 		return "Target: the service that fails"
+	case Network:
+		return "Network, in virtual time only (stormtest sim): what is between the clients and the target"
 	case Elsewhere:
 		return "Target elsewhere: a service of yours in place of the built-in one"
 	case Record:
@@ -49,6 +52,7 @@ type Field struct {
 	Shorthand string // one letter, or empty
 	Group     Group
 	Usage     string // one sentence for the help, without the default
+	later     bool   // came after the first results were saved: not in the hash while at its default
 	value     scalar // nil for a repeatable field
 	list      list   // nil for the others
 }
@@ -107,6 +111,9 @@ func (f Field) Get(p *Plan) []string {
 	}
 	return []string{f.value.write(p)}
 }
+
+// atDefault reports whether the field of p has the value that it has in [Default].
+func (f Field) atDefault(p *Plan) bool { return strings.Join(f.texts(p), "; ") == f.Default() }
 
 // texts is Get, with an empty list written as the word for it.
 func (f Field) texts(p *Plan) []string {
@@ -193,7 +200,8 @@ func (l listOf[T]) form() string { return l.shape }
 
 // The bounds that several fields share.
 const (
-	clientsMost    = 1_000_000
+	clientsMost    = 10_000_000
+	repeatMost     = 10_000
 	operationsMost = 1_000_000_000
 	retriesMost    = 1_000_000
 	workersMost    = 1_000_000
@@ -241,6 +249,8 @@ var table = []Field{
 		value: duration{at: func(p *Plan) *time.Duration { return &p.Duration }, lo: time.Millisecond, hi: day}},
 	{Name: "seed", Group: Fleet, Usage: "Seed of all chance in the run; random takes one from the operating system and prints it",
 		value: seed{at: func(p *Plan) *Seed { return &p.Seed }}},
+	{Name: "repeat", Group: Fleet, Usage: "Seeds to run: the given one and those that follow it; the report has the range of each figure", later: true,
+		value: count[int]{at: func(p *Plan) *int { return &p.Repeat }, lo: 1, hi: repeatMost}},
 	{Name: "transport", Group: Fleet, Usage: "How attempts reach the built-in target: over real sockets or, for more clients than a process has sockets, handed over in memory, in real time",
 		value: choice{at: func(p *Plan) *string { return &p.Transport }, words: []string{TransportTCP, TransportMemory}}},
 
@@ -271,13 +281,13 @@ var table = []Field{
 		value: count[int]{at: func(p *Plan) *int { return &p.Workers }, lo: 1, hi: workersMost}},
 	{Name: "queue", Group: Target, Usage: "Requests that may wait for a worker; the next one is refused",
 		value: count[int]{at: func(p *Plan) *int { return &p.Queue }, lo: 0, hi: queueMost}},
-	{Name: "model", Group: Target, Usage: "How capacity is enforced: workers and a queue, or a token bucket that answers at once",
-		value: choice{at: func(p *Plan) *string { return &p.Model }, words: []string{ModelSlots, ModelTokenBucket}}},
+	{Name: "model", Group: Target, Usage: "How capacity is enforced: workers and a queue, or a token bucket that answers at once; in virtual time also reject-if-busy, slots whose one worker answers at once, and occ, writers of one versioned row, who conflict and have no capacity",
+		value: choice{at: func(p *Plan) *string { return &p.Model }, words: []string{ModelSlots, ModelTokenBucket, ModelRejectIfBusy, ModelOCC}}},
 	{Name: "burst", Group: Target, Usage: "With model token-bucket: tokens that the bucket holds",
 		value: count[int]{at: func(p *Plan) *int { return &p.Burst }, lo: 1, hi: queueMost}},
 	{Name: "service", Group: Target, Usage: "Service times: all alike, or exponential with the same mean",
 		value: choice{at: func(p *Plan) *string { return &p.Service }, words: []string{ServiceFixed, ServiceExp}}},
-	{Name: "status", Group: Target, Usage: "Answer when over capacity and in an outage of mode status",
+	{Name: "status", Group: Target, Usage: "Answer when over capacity, to a conflict and in an outage of mode status",
 		value: count[int]{at: func(p *Plan) *int { return &p.Status }, lo: 400, hi: 599}},
 	{Name: "send-retry-after", Group: Target, Usage: "Retry-After in the target's refusals: none, whole seconds, or auto from the backlog",
 		value: duration{at: func(p *Plan) *time.Duration { return &p.SendRetryAfter }, lo: time.Second, hi: day, step: time.Second,
@@ -287,6 +297,11 @@ var table = []Field{
 	{Name: "outage", Group: Target, Usage: "Window in which the target fails; MODE is status, hang, reset, refuse, slow:N or capacity:P%; with a URL it is yours to make, and only marked",
 		list: listOf[station.Outage]{at: func(p *Plan) *[]station.Outage { return &p.Outages }, shape: outageShape,
 			parse: parseOutage, format: station.Outage.String}},
+
+	{Name: "latency", Group: Network, Usage: "Time of a message on its way, request or answer; with a deviation, as in 10ms~2ms, the size of a normal draw for each", later: true,
+		value: law{at: func(p *Plan) *Law { return &p.Latency }}},
+	{Name: "loss", Group: Network, Usage: "Share of the messages that get lost, requests and answers alike; a client learns of it by its timeout", later: true,
+		value: share{at: func(p *Plan) *float64 { return &p.LossShare }, zero: true}},
 
 	{Name: "url", Group: Elsewhere, Usage: "Service to storm, also as an argument: http or https; {client}, {operation} and {attempt} stand for their numbers in its path, in headers and in the body",
 		value: word{at: func(p *Plan) *string { return &p.URL }, shape: "URL", none: true}},

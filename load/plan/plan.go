@@ -39,8 +39,10 @@ const (
 	RetryAfterHonour = "honour"
 	RetryAfterIgnore = "ignore"
 
-	ModelSlots       = "slots"
-	ModelTokenBucket = "token-bucket"
+	ModelSlots        = "slots"
+	ModelTokenBucket  = "token-bucket"
+	ModelRejectIfBusy = "reject-if-busy" // in virtual time only, as the next one
+	ModelOCC          = "occ"
 
 	ServiceFixed = "fixed"
 	ServiceExp   = "exp"
@@ -71,7 +73,7 @@ const (
 type Plan struct {
 	// The fleet.
 
-	Clients    int      // 1..1000000
+	Clients    int      // 1..10000000, in real time at most 1000000
 	Strategies []string // strategy: names of backoff.Table, each a run of its own, in order
 	Base, Cap  time.Duration
 	Multiplier float64 // at least 1
@@ -91,6 +93,7 @@ type Plan struct {
 	Ramp          time.Duration
 	Duration      time.Duration
 	Seed          Seed
+	Repeat        int    // how many seeds are run: Seed, Seed+1, ...; 1..10000
 	Transport     string // tcp or memory: how attempts get to the built-in target
 
 	// The policy.
@@ -110,13 +113,18 @@ type Plan struct {
 
 	CapacityPerSecond float64 // capacity; 0 serves nothing
 	Workers, Queue    int
-	Model             string           // slots or token-bucket
+	Model             string           // slots, token-bucket, reject-if-busy or occ
 	Burst             int              // of the token bucket
 	Service           string           // fixed or exp
 	Status            int              // the answer when over capacity, 400..599
 	SendRetryAfter    time.Duration    // 0 is none; AutoRetryAfter; else whole seconds
 	Abandoned         string           // process or cancel
 	Outages           []station.Outage // outage
+
+	// The network of virtual time, between the clients and the target.
+
+	Latency   Law     // one way, of each message
+	LossShare float64 // loss: chance of each message, request or answer, to be lost; 0..1
 
 	// A target elsewhere, in place of the built-in one.
 
@@ -163,6 +171,7 @@ func Default() Plan {
 		SpreadShare:    0.2,
 		Arrivals:       ArrivalsEven,
 		Duration:       30 * time.Second,
+		Repeat:         1,
 		Transport:      TransportTCP,
 
 		Timeout:          5 * time.Second,

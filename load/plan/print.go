@@ -82,21 +82,26 @@ func jsonText(text string) []byte {
 // MarshalJSON returns p as one object with the fields of the table in its order: counts
 // and numbers as numbers, bools as bools, lists as arrays, everything else as the text
 // with its unit. It is a scenario file too.
-func (p Plan) MarshalJSON() ([]byte, error) { return p.object(""), nil }
+func (p Plan) MarshalJSON() ([]byte, error) { return p.object(func(Field) bool { return false }), nil }
 
 // Hash returns the SHA-256 of the redacted plan's JSON without the seed, in hex: equal for plans
-// that ask the same of different draws, or with other secrets. Safe for concurrent use, as all methods on Plan.
+// that ask the same of different draws, or with other secrets. A field that came later than the first
+// saved results is left out at its default, so that those are still matched.
+// Safe for concurrent use, as all methods on Plan.
 func (p Plan) Hash() string {
-	sum := sha256.Sum256(p.Redacted().object("seed"))
+	redacted := p.Redacted()
+	sum := sha256.Sum256(redacted.object(func(f Field) bool {
+		return f.Name == "seed" || f.later && f.atDefault(&redacted)
+	}))
 	return hex.EncodeToString(sum[:])
 }
 
-// object returns the JSON of p, without one field where leaveOut names it.
-func (p Plan) object(leaveOut string) []byte {
+// object returns the JSON of p without the fields to leave out.
+func (p Plan) object(leaveOut func(Field) bool) []byte {
 	var b bytes.Buffer
 	separator := byte('{')
 	for _, f := range table {
-		if f.Name == leaveOut {
+		if leaveOut(f) {
 			continue
 		}
 		b.WriteByte(separator)

@@ -139,7 +139,7 @@ func TestEveryFaultAtOnce(t *testing.T) {
 	flags := []plan.Setting{{"clients", "5"}, {"max-retries", "-1"}, {"outage", "40s..50s"}, {"arrivals", "poisson"}, {"nonsense", "1"}}
 	_, _, err := plan.Resolve(plan.Input{Flags: flags, Env: env, FileName: "storm.yaml", File: file})
 	want := []string{
-		`storm.yaml:1: clients: "0": want 1..1000000`,
+		`storm.yaml:1: clients: "0": want 1..10000000`,
 		`storm.yaml:2: base: "10": want a duration with a unit, such as 10s or 10ms`,
 		`storm.yaml:4: clinets: no such field; did you mean clients?`,
 		`storm.yaml:5: max_retries: no such field; did you mean max-retries?`,
@@ -171,7 +171,7 @@ func TestSceptic(t *testing.T) {
 		{"cap below base", []plan.Setting{{"cap", "1s"}, {"base", "2s"}}, `--cap: "1s": want at least base, which is 2s`},
 		{"base above the default cap", []plan.Setting{{"base", "30s"}}, `cap (default): "20s": want at least base, which is 30s`},
 		{"a dead target", []plan.Setting{{"capacity", "0"}}, ""},
-		{"no clients", []plan.Setting{{"clients", "0"}}, `--clients: "0": want 1..1000000`},
+		{"no clients", []plan.Setting{{"clients", "0"}}, `--clients: "0": want 1..10000000`},
 		{"no limit in time", []plan.Setting{{"max-elapsed", "0"}}, `--max-elapsed: "0": want 1ns..24h or unlimited`},
 		{"a share as a number", []plan.Setting{{"spread", "0.2"}}, `--spread: "0.2": want a share in percent, such as 20%`},
 		{"no share", []plan.Setting{{"spread", "0"}}, `--spread: "0": want more than 0%, at most 100%`},

@@ -33,6 +33,9 @@ var durationUnits = []struct {
 	{"h", int64(time.Hour)},
 }
 
+// durationForm is what a text should be that is no duration at all.
+const durationForm = "a duration such as 1.5s or 100ms"
+
 // parseDuration reads one or more of NUMBER UNIT, such as 100ms, 1.5s or 1m30s. Unlike
 // time.ParseDuration it has no sign, refuses 0 without a unit and anything finer than
 // 1 ns instead of dropping it. want is empty when the text is good.
@@ -40,7 +43,7 @@ func parseDuration(text string) (d time.Duration, want string) {
 	if isDecimal(text) && len(text) <= hintMost {
 		return 0, "a duration with a unit, such as " + text + "s or " + text + "ms"
 	}
-	const form = "a duration such as 1.5s or 100ms"
+	const form = durationForm
 	sum, rest := new(big.Rat), text
 	for rest != "" {
 		number := leadingDecimal(rest)

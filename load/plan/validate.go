@@ -126,6 +126,24 @@ var rules = []rule{
 		return "", "at most " + strconv.FormatFloat(math.Floor(p.CapacityPerSecond*day.Seconds()), 'f', -1, 64) + " at a capacity of " +
 			formatRate(p.CapacityPerSecond) + ": the service time, workers / capacity, is at most " + formatDuration(day)
 	}},
+	{fields: []string{"workers", "model"}, broken: func(p *Plan) (got, want string) {
+		if p.Model != ModelRejectIfBusy || p.Workers == 1 {
+			return "", ""
+		}
+		return "", "1 with model " + ModelRejectIfBusy + ": it has one worker, which is busy for 1 / capacity"
+	}},
+	{fields: []string{"queue", "model"}, broken: func(p *Plan) (got, want string) {
+		if p.Model != ModelRejectIfBusy || p.Queue == 0 {
+			return "", ""
+		}
+		return "", "0 with model " + ModelRejectIfBusy + ": what finds the worker busy is refused"
+	}},
+	{fields: []string{"outage", "model"}, broken: func(p *Plan) (got, want string) {
+		if p.Model != ModelOCC || len(p.Outages) == 0 {
+			return "", ""
+		}
+		return "", "none with model " + ModelOCC + ": what fails there is a write that another one overtook, and nothing else"
+	}},
 	{fields: []string{"burst", "capacity", "model"}, broken: func(p *Plan) (got, want string) {
 		if p.Model != ModelTokenBucket || float64(p.Burst) <= p.CapacityPerSecond*fillTimeMost.Seconds() || p.CapacityPerSecond == 0 {
 			return "", ""

@@ -87,6 +87,27 @@ func TestConflicts(t *testing.T) {
 			alsoAllowed: func(p *plan.Plan) { p.Workers, p.CapacityPerSecond = 25, 0 },
 		},
 		{
+			name:        "workers and model",
+			breaks:      func(p *plan.Plan) { p.Workers, p.Model = 2, plan.ModelRejectIfBusy },
+			want:        `workers: "2": want 1 with model reject-if-busy: it has one worker, which is busy for 1 / capacity`,
+			keeps:       func(p *plan.Plan) { p.Model = plan.ModelRejectIfBusy },
+			alsoAllowed: func(p *plan.Plan) { p.Workers, p.Model = 2, plan.ModelOCC },
+		},
+		{
+			name:        "queue and model",
+			breaks:      func(p *plan.Plan) { p.Queue, p.Model = 1, plan.ModelRejectIfBusy },
+			want:        `queue: "1": want 0 with model reject-if-busy: what finds the worker busy is refused`,
+			keeps:       func(p *plan.Plan) { p.Model = plan.ModelRejectIfBusy },
+			alsoAllowed: func(p *plan.Plan) { p.Queue, p.Model = 1, plan.ModelTokenBucket },
+		},
+		{
+			name:        "outage and model",
+			breaks:      func(p *plan.Plan) { p.Outages, p.Model = []station.Outage{outage(1, 2)}, plan.ModelOCC },
+			want:        `outage: "1s..2s=status": want none with model occ: what fails there is a write that another one overtook, and nothing else`,
+			keeps:       func(p *plan.Plan) { p.Model = plan.ModelOCC },
+			alsoAllowed: func(p *plan.Plan) { p.Outages, p.Model = []station.Outage{outage(1, 2)}, plan.ModelRejectIfBusy },
+		},
+		{
 			name: "burst and capacity",
 			breaks: func(p *plan.Plan) {
 				p.Burst, p.CapacityPerSecond, p.Model = 8761, 1.0/3600, plan.ModelTokenBucket
@@ -166,7 +187,7 @@ func TestValidateBuilt(t *testing.T) {
 		build func(p *plan.Plan)
 		want  string // beginning of the error
 	}{
-		{"negative", func(p *plan.Plan) { p.Clients = -5 }, `clients: "-5": want 1..1000000`},
+		{"negative", func(p *plan.Plan) { p.Clients = -5 }, `clients: "-5": want 1..10000000`},
 		{"negative duration", func(p *plan.Plan) { p.Base = math.MinInt64 }, `base: "-2562047h47m16.854775808s": want 1ns..24h`},
 		{"not a number", func(p *plan.Plan) { p.Multiplier = math.NaN() }, `multiplier: "NaN": want 1..1000`},
 		{"infinite", func(p *plan.Plan) { p.CapacityPerSecond = math.Inf(1) }, `capacity: "+Inf/s": want a rate`},
@@ -208,7 +229,7 @@ func TestValidateEverything(t *testing.T) {
 		fields = append(fields, fault.Field)
 	}
 	want := []string{
-		"clients", "strategy", "base", "cap", "multiplier", "cap-jitter", "noise", "spread", "arrivals", "duration", "transport",
+		"clients", "strategy", "base", "cap", "multiplier", "cap-jitter", "noise", "spread", "arrivals", "duration", "repeat", "transport",
 		"timeout", "retry-after", "method", "workers", "model", "burst", "service", "status", "abandoned", "http", "probe", "bucket",
 	}
 	if !reflect.DeepEqual(fields, want) {
@@ -224,8 +245,10 @@ func TestValidPlansConvert(t *testing.T) {
 		if faults := p.Params().Validate(); faults != nil {
 			rt.Errorf("backoff: %v", faults)
 		}
-		if faults := p.Station().Validate(); faults != nil {
-			rt.Errorf("station: %v", faults)
+		if p.Model != plan.ModelOCC {
+			if faults := p.Station().Validate(); faults != nil {
+				rt.Errorf("station: %v", faults)
+			}
 		}
 		for _, name := range p.Strategies {
 			policy := p.Policy(name)

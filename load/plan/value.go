@@ -159,12 +159,18 @@ func (v rate) write(p *Plan) string {
 func (rate) word() string      { return "rate" }
 func (rate) choices() []string { return nil }
 
-// share is a part of a whole in (0, 1], written in percent.
-type share struct{ at func(*Plan) *float64 }
+// share is a part of a whole in (0, 1], or with zero in [0, 1], written in percent.
+type share struct {
+	at   func(*Plan) *float64
+	zero bool
+}
 
 func (v share) read(p *Plan, text string) string {
 	n, want := parseShare(text)
-	if want == "" && (n <= 0 || n > 1) || strings.HasPrefix(text, "-") || isZero(text) {
+	switch outside := want == "" && (n <= 0 && !v.zero || n > 1) || strings.HasPrefix(text, "-") || isZero(text); {
+	case outside && v.zero:
+		want = bounds("0%", "100%")
+	case outside:
 		want = "more than 0%, at most 100%"
 	}
 	if want == "" {

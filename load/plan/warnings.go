@@ -44,17 +44,19 @@ func (p Plan) Notes() []string {
 	if p.URL == "" && !p.retries(retry.Outcome{Kind: retry.Responded, Status: p.Status}) {
 		notes = append(notes, fmt.Sprintf("status %d is not in retry-on: an operation that the target refuses is not retried", p.Status))
 	}
+	if p.Model == ModelOCC && p.Latency == (Law{}) {
+		notes = append(notes, "model occ without a latency: a client writes at the moment it reads, so that only clients of one moment conflict")
+	}
 	return notes
 }
 
 // idle returns the warning for a field that is off its default without effect, or nothing.
 func (p *Plan) idle(name, why string) []string {
 	f, _ := FieldNamed(name)
-	text := strings.Join(f.texts(p), "; ")
-	if text == f.Default() {
+	if f.atDefault(p) {
 		return nil
 	}
-	return []string{name + " " + text + ": no effect " + why}
+	return []string{name + " " + strings.Join(f.texts(p), "; ") + ": no effect " + why}
 }
 
 // idleStrategyFields warns of strategy numbers that none of the plan's strategies reads:
@@ -149,7 +151,7 @@ func (p Plan) Probes() bool {
 	return p.Probe == ProbeOn || p.Probe == ProbeAuto && slices.Contains([]string{"GET", "HEAD", "OPTIONS"}, p.Method)
 }
 
-// idleTargetFields warns of target fields that belong to the other model.
+// idleTargetFields warns of target fields that belong to another model.
 func (p *Plan) idleTargetFields() []string {
 	var w []string
 	if p.URL != "" {
@@ -163,11 +165,24 @@ func (p *Plan) idleTargetFields() []string {
 	for _, name := range []string{"allow-host", "keepalive", "cacert", "cert", "insecure", "probe"} {
 		w = append(w, p.idle(name, "on the built-in target")...)
 	}
-	if p.Model == ModelSlots {
-		return append(w, p.idle("burst", "on model "+ModelSlots)...)
-	}
-	for _, name := range []string{"workers", "queue", "service", "abandoned"} {
+	for _, name := range p.unreadByModel() {
 		w = append(w, p.idle(name, "on model "+p.Model)...)
 	}
 	return w
+}
+
+// unreadByModel returns the target's fields that the plan's model does not read and its rules
+// let pass.
+func (p *Plan) unreadByModel() []string {
+	switch p.Model {
+	case ModelTokenBucket:
+		return []string{"workers", "queue", "service", "abandoned"}
+	case ModelRejectIfBusy:
+		if p.Latency == (Law{}) && p.LossShare == 0 {
+			return []string{"burst", "abandoned"} // a client waits for nothing that it could give up
+		}
+	case ModelOCC:
+		return []string{"capacity", "workers", "queue", "burst", "service", "send-retry-after", "abandoned"}
+	}
+	return []string{"burst"}
 }

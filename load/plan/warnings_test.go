@@ -41,6 +41,16 @@ func TestWarnings(t *testing.T) {
 			"workers 2: no effect on model token-bucket", "queue 3: no effect on model token-bucket",
 			"service exp: no effect on model token-bucket", "abandoned cancel: no effect on model token-bucket",
 		}},
+		{"all that a busy target reads", []plan.Setting{{"model", "reject-if-busy"}, {"capacity", "5/s"}, {"service", "exp"}, {"status", "429"}, {"send-retry-after", "1s"}, {"outage", "1s..2s"}}, nil},
+		{"a busy target answers at once", []plan.Setting{{"model", "reject-if-busy"}, {"burst", "5"}, {"abandoned", "cancel"}}, []string{
+			"burst 5: no effect on model reject-if-busy", "abandoned cancel: no effect on model reject-if-busy",
+		}},
+		{"not over a network", []plan.Setting{{"model", "reject-if-busy"}, {"abandoned", "cancel"}, {"latency", "1ms"}}, nil},
+		{"what a row is not", []plan.Setting{{"model", "occ"}, {"capacity", "5/s"}, {"workers", "2"}, {"queue", "3"}, {"burst", "4"}, {"service", "exp"}, {"send-retry-after", "1s"}, {"abandoned", "cancel"}, {"status", "409"}}, []string{
+			"capacity 5/s: no effect on model occ", "workers 2: no effect on model occ", "queue 3: no effect on model occ",
+			"burst 4: no effect on model occ", "service exp: no effect on model occ", "send-retry-after 1s: no effect on model occ",
+			"abandoned cancel: no effect on model occ",
+		}},
 		{"a floor for each client", []plan.Setting{{"budget", "finagle"}}, []string{
 			"budget finagle: its floor is for each client: 2000 clients x 10/s may send 20000 retries/s whatever the ratio, 20x the capacity of 1000/s; scope=fleet shares one budget",
 		}},
@@ -81,6 +91,8 @@ func TestNotes(t *testing.T) {
 		{"no jitter", []plan.Setting{{"strategy", "none,constant"}}, nil},
 		{"some jitter", []plan.Setting{{"strategy", "none,equal"}}, []string{first}},
 		{"refused for good", []plan.Setting{{"base", "1s"}, {"status", "500"}}, []string{"status 500 is not in retry-on: an operation that the target refuses is not retried"}},
+		{"writers of no distance", []plan.Setting{{"base", "1s"}, {"model", "occ"}}, []string{"model occ without a latency: a client writes at the moment it reads, so that only clients of one moment conflict"}},
+		{"writers over a network", []plan.Setting{{"base", "1s"}, {"model", "occ"}, {"latency", "0s~1ms"}}, nil},
 		{"refused and retried", []plan.Setting{{"base", "1s"}, {"status", "500"}, {"retry-on", "+500"}}, nil},
 	}
 	for _, test := range tests {

@@ -1,0 +1,86 @@
+package plan
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+)
+
+// An Engine is what runs a plan.
+type Engine uint8
+
+// The engines.
+const (
+	Real    Engine = iota // a fleet over sockets or in memory, by the clock
+	Virtual               // a queue of events in virtual time
+)
+
+// clientsMostReal bounds the fleet of goroutines.
+const clientsMostReal = 1_000_000
+
+// Has reports whether the engine can do something with the fields of the group.
+func (g Group) Has(e Engine) bool {
+	return e == Real && g != Network || e == Virtual && g != Elsewhere
+}
+
+// For returns what the engine cannot do of p, a *FieldError with the reason for each field, joined;
+// nil where it can run p. The plan must be valid.
+func (p Plan) For(e Engine) error {
+	var faults []*FieldError
+	shown := p.Redacted() // a message must hold no secret
+	refuse := func(name, want string) {
+		f, _ := FieldNamed(name)
+		faults = append(faults, &FieldError{Field: name, Got: strings.Join(f.texts(&shown), "; "), Want: want})
+	}
+	for _, f := range table {
+		switch {
+		case f.Group.Has(e) || f.atDefault(&p):
+		case e == Virtual && f.Name == "probe" && p.Probe == ProbeOff: // which is what it does
+		case e == Virtual:
+			refuse(f.Name, f.defaultWord()+" in virtual time: no request leaves this process, and the target is the plan's own")
+		default:
+			refuse(f.Name, f.Default()+" in real time: the network is the one that there is; stormtest sim has a model of it")
+		}
+	}
+	if e == Virtual {
+		return joinFaults(faults)
+	}
+	if p.Clients > clientsMostReal {
+		refuse("clients", bounds("1", strconv.Itoa(clientsMostReal))+" in real time; stormtest sim takes up to "+strconv.Itoa(clientsMost))
+	}
+	switch p.Model {
+	case ModelRejectIfBusy:
+		refuse("model", ModelSlots+" in real time, which with one worker and no queue refuses the same: a client over HTTP learns of its success only when it is served; stormtest sim has "+p.Model)
+	case ModelOCC:
+		refuse("model", oneOf([]string{ModelSlots, ModelTokenBucket})+" in real time: the HTTP target has no versioned row; stormtest sim has "+p.Model)
+	}
+	return joinFaults(faults)
+}
+
+// defaultWord is the default of the field, in a word where that is the empty text.
+func (f Field) defaultWord() string {
+	if d := f.Default(); d != "" {
+		return d
+	}
+	return "nothing"
+}
+
+// Locate puts into every *FieldError that err is, or joins, where the field's value came from, and
+// returns err.
+func (s Sources) Locate(err error) error {
+	for _, e := range leaves(err) {
+		var f *FieldError
+		if errors.As(e, &f) && f.Source == "" {
+			f.Source = s[f.Field]
+		}
+	}
+	return err
+}
+
+// leaves returns the errors that were joined into err.
+func leaves(err error) []error {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		return joined.Unwrap()
+	}
+	return []error{err}
+}
