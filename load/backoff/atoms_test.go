@@ -61,6 +61,15 @@ func TestAtoms(t *testing.T) {
 		{"full-clamp", nil, 2, 50 * ms, 0.125},
 		{"full-floor", nil, 2, 50 * ms, 0},
 		{"full-clamp", func(p *backoff.Params) { p.Floor = p.Base }, 0, 100 * ms, 1},
+		// The clamped floor: 2f/c - 1.
+		{"equal-clamp", floor(75 * ms), 0, 75 * ms, 0.5},
+		{"equal-clamp", floor(75 * ms), 1, 100 * ms, 0},
+		{"equal-clamp", stripe, 0, 500 * ms, 1},
+		// P(U[0.8, 1.3) > cap/M).
+		{"mersenne-scaled", func(p *backoff.Params) { p.Cap = 12_700 * ms }, 6, 12_700 * ms, 0.6},
+		{"mersenne-scaled", nil, 6, 12_700 * ms, 0},
+		{"mersenne-scaled", nil, 7, 20_000 * ms, 1},
+		{"mersenne-scaled", mode(backoff.CapRandom), 7, 20_000 * ms, 0},
 		{"polly", mode(backoff.CapFixed), 8, 20_000 * ms, 1},
 		{"polly", nil, 1_000_000, 20_000 * ms, 1},
 		{"linear-jitter", mode(backoff.CapFixed), 199, 20_000 * ms, 1},

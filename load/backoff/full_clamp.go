@@ -10,11 +10,11 @@ import (
 // Mean c/2 + Floor^2/(2c), range [Floor, c). At the cap as Full.
 //
 // Wrong: a share Floor/c of all clients waits exactly the floor. Where the floor is the
-// first ceiling, every first retry is exactly that, without randomness: the Stripe SDKs
-// with their 500 ms. FullFloor has no such atom.
+// first ceiling, every first retry is exactly that, without randomness; EqualClamp is how
+// the Stripe SDKs do it. FullFloor has no such atom.
 //
 // One draw. Immutable, so safe for concurrent use.
-// Source: stripe-go and stripe-python, sleep time of the retry loop.
+// Source: the guides' "full jitter with a floor", as a clamp. FullFloor is the other reading.
 type FullClamp struct{ Params }
 
 // Delay implements Strategy.

@@ -30,6 +30,14 @@ func spread(s float64) func(*backoff.Params) {
 	return func(p *backoff.Params) { p.SpreadShare = s }
 }
 
+func floor(f time.Duration) func(*backoff.Params) {
+	return func(p *backoff.Params) { p.Floor = f }
+}
+
+func stripe(p *backoff.Params) { p.Base, p.Cap, p.Floor = 500*ms, 5*time.Second, 500*ms }
+
+func azure(p *backoff.Params) { p.Base, p.Cap = 800*ms, 60*time.Second }
+
 // momentTests is the catalogue with the guides' parameters: b = 100 ms, cap = 20 s, m = 2,
 // c = 100*2^k ms.
 func momentTests() []moment {
@@ -45,6 +53,13 @@ func momentTests() []moment {
 		{name: "equal", k: 3, mean: 600, sd: 400 / sqrt(12), lo: 400, hi: 800},
 		{name: "equal", k: 5, mean: 2400, sd: 1600 / sqrt(12), lo: 1600, hi: 3200},
 		{name: "equal", k: 1_000_000, mean: 15_000, sd: 10_000 / sqrt(12), lo: 10_000, hi: 20_000},
+		// max(75, U[50, 100)): half at 75, else U[75, 100).
+		{name: "equal-clamp", k: 0, change: floor(75 * ms), mean: 81.25, sd: sqrt((75*75+(100*100+100*75+75*75)/3.0)/2 - 81.25*81.25), lo: 75, hi: 100},
+		// stripe-python: 500 ms exactly, then equal jitter up to a cap of 5 s.
+		{name: "equal-clamp", k: 0, change: stripe, mean: 500, lo: 500},
+		{name: "equal-clamp", k: 1, change: stripe, mean: 750, sd: 500 / sqrt(12), lo: 500, hi: 1000},
+		{name: "equal-clamp", k: 2, change: stripe, mean: 1500, sd: 1000 / sqrt(12), lo: 1000, hi: 2000},
+		{name: "equal-clamp", k: 20, change: stripe, mean: 3750, sd: 2500 / sqrt(12), lo: 2500, hi: 5000},
 		{name: "full", k: 3, mean: 400, sd: 800 / sqrt(12), lo: 0, hi: 800},
 		{name: "full", k: 5, mean: 1600, sd: 3200 / sqrt(12), lo: 0, hi: 3200},
 		{name: "full", k: 3, change: func(p *backoff.Params) { p.FirstExponent = 1 }, mean: 800, sd: 1600 / sqrt(12), lo: 0, hi: 1600},
@@ -57,9 +72,14 @@ func momentTests() []moment {
 		// max(50, U[0, 100)): mean c/2 + f^2/2c, second moment f^3/c + (c^3 - f^3)/3c.
 		{name: "full-clamp", k: 0, mean: 62.5, sd: sqrt(1250 + 875_000/300.0 - 62.5*62.5), lo: 50, hi: 100},
 		{name: "full-clamp", k: 3, mean: 401.5625, sd: sqrt(125_000/800.0 + (512_000_000-125_000)/2400.0 - 401.5625*401.5625), lo: 50, hi: 800},
-		// The Stripe SDKs: the floor is the first ceiling.
+		// The floor is the first ceiling.
 		{name: "full-clamp", k: 0, change: func(p *backoff.Params) { p.Floor = p.Base }, mean: 100, lo: 100},
 		{name: "full-mersenne", k: 2, mean: 350, sd: 700 / sqrt(12), lo: 0, hi: 700},
+		// azcore: 0.64-1.04, 1.92-3.12, 4.48-7.28 s, capped at 60 s.
+		{name: "mersenne-scaled", k: 0, change: azure, mean: 840, sd: 400 / sqrt(12), lo: 640, hi: 1040},
+		{name: "mersenne-scaled", k: 1, change: azure, mean: 2520, sd: 1200 / sqrt(12), lo: 1920, hi: 3120},
+		{name: "mersenne-scaled", k: 2, change: azure, mean: 5880, sd: 2800 / sqrt(12), lo: 4480, hi: 7280},
+		{name: "mersenne-scaled", k: 20, change: azure, mean: 60_000, lo: 60_000},
 		{name: "decorrelated", k: 0, mean: 200, sd: 200 / sqrt(12), lo: 100, hi: 300},
 		{name: "decorrelated", k: 1, chain: true, mean: 350, sd: decorrelatedSD(1), lo: 100, hi: 900},
 		{name: "decorrelated", k: 2, chain: true, mean: 575, sd: decorrelatedSD(2), lo: 100, hi: 2700},

@@ -36,7 +36,7 @@ type Params struct {
 	Noise time.Duration
 	// SpreadShare is p of Proportional and j of Additive, in 0..1. Zero: 0.2.
 	SpreadShare float64
-	// Floor is f of FullFloor and FullClamp, in 0..Cap. Zero: Base/2.
+	// Floor is f of FullFloor, FullClamp and EqualClamp, in 0..Cap. Zero: Base/2.
 	Floor time.Duration
 	// WaitMax is max of LinearJitter, at least 0. Zero: Cap.
 	WaitMax time.Duration

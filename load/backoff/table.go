@@ -50,6 +50,11 @@ var Table = []Entry{
 		Source:  "AWS Architecture Blog, 2015", New: func(p Params) Ranged { return &Equal{p} },
 	},
 	{
+		Name: "equal-clamp", Formula: "d = max(floor, c/2 + U[0, c/2))", Jittered: true,
+		Summary: "equal, clamped up to a least wait; with the base as floor every first retry is exactly that",
+		Source:  "Stripe SDKs", New: func(p Params) Ranged { return &EqualClamp{p} },
+	},
+	{
 		Name: "full", Formula: "d = U[0, c)", Jittered: true,
 		Summary: "anywhere below the ceiling; some clients hardly wait",
 		Source:  "AWS Architecture Blog, 2015", New: func(p Params) Ranged { return &Full{p} },
@@ -62,12 +67,17 @@ var Table = []Entry{
 	{
 		Name: "full-clamp", Formula: "d = max(floor, U[0, c))", Jittered: true,
 		Summary: "full, clamped up to a least wait; floor/c of the clients wait exactly that",
-		Source:  "Stripe SDKs", New: func(p Params) Ranged { return &FullClamp{p} },
+		Source:  "the guides, as a clamp", New: func(p Params) Ranged { return &FullClamp{p} },
 	},
 	{
 		Name: "full-mersenne", Formula: "d = U[0, min(cap, b*(1 + m + ... + m^n)))", Jittered: true,
 		Summary: "full under ceilings of 1, 3, 7, 15, ... times the base",
 		Source:  "Envoy documentation", New: func(p Params) Ranged { return &FullMersenne{p} },
+	},
+	{
+		Name: "mersenne-scaled", Formula: "d = min(cap, b*(1 + m + ... + m^n)*U[0.8, 1.3))", Jittered: true,
+		Summary: "1, 3, 7, 15, ... times the base, a fifth less to three tenths more; the last sit on the cap",
+		Source:  "Azure SDK for Go", New: func(p Params) Ranged { return &MersenneScaled{p} },
 	},
 	{
 		Name: "decorrelated", Formula: "d = U[b, max(b, min(cap, 3*previous)))", Jittered: true,

@@ -233,7 +233,7 @@ var table = []Field{
 		value: duration{at: func(p *Plan) *time.Duration { return &p.Noise }, lo: 1, hi: day}},
 	{Name: "spread", Group: Fleet, Usage: "Share of the delay by which strategies proportional and additive vary it",
 		value: share{at: func(p *Plan) *float64 { return &p.SpreadShare }}},
-	{Name: "floor", Group: Fleet, Usage: "Least delay of strategies full-floor and full-clamp; auto is half of base",
+	{Name: "floor", Group: Fleet, Usage: "Least delay of strategies full-floor, full-clamp and equal-clamp; auto is half of base",
 		value: duration{at: func(p *Plan) *time.Duration { return &p.Floor }, lo: 1, hi: day, specials: []special{{"auto", 0}}}},
 	{Name: "shared-seed", Group: Fleet, Usage: "Give every client the same stream of chance, the fault of a fleet that seeds alike",
 		value: flag{at: func(p *Plan) *bool { return &p.SharedSeed }}},

@@ -83,7 +83,7 @@ type Plan struct {
 	CapJitterShare float64       // cap-jitter: of cap mode random-cap, in (0, 1]
 	Noise          time.Duration // of strategies fixed and fixed-up
 	SpreadShare    float64       // spread: of strategies proportional and additive, in (0, 1]
-	Floor          time.Duration // of strategies full-floor and full-clamp; 0 is half of Base
+	Floor          time.Duration // of strategies full-floor, full-clamp and equal-clamp; 0 is half of Base
 	SharedSeed     bool          // every client draws the same delays: a fault to be studied
 	// Operations is the total over the fleet; 0 is one a client or, with a rate, rate x duration.
 	// See [Plan.OperationsTotal].
