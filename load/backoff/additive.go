@@ -1,9 +1,6 @@
 package backoff
 
-import (
-	"math/rand/v2"
-	"time"
-)
+import "time"
 
 // Additive adds a share of the delay on top of it: c + U[0, j*c), j = SpreadShare.
 //
@@ -15,17 +12,11 @@ import (
 //
 // One draw. Immutable, so safe for concurrent use.
 // Source: Kubernetes wait.Backoff, Jitter; its Reflector waits [30, 60) s with j = 1.
-type Additive struct{ Params }
+type Additive struct{ schedule }
 
-// Delay implements Strategy.
-func (s *Additive) Delay(r *rand.Rand, a Attempt) time.Duration {
-	return s.draw(r, s.exponential(s.step(a.Retry)), upByShare)
-}
+var additiveShape = shape{raw: (*Params).exponential, jitter: upByShare}
 
-// Range implements Ranged.
-func (s *Additive) Range(a Attempt) (lo, hi time.Duration) {
-	return s.reach(s.exponential(s.step(a.Retry)), upByShare)
-}
+func newAdditive(p Params) Ranged { return &Additive{newSchedule(p, &additiveShape)} }
 
 func upByShare(p *Params, raw time.Duration) window {
 	return window{lo: int64(raw), width: share(raw, p.spreadShare())}

@@ -58,48 +58,44 @@ func capModeWords() string { return strings.Join(capModeNames[:], ", ") }
 // as raw grows.
 type jitter func(p *Params, raw time.Duration) window
 
+// window returns the delays of a strategy that has this jitter and has reached raw, under
+// every mode but CapRandom. Under CapClamp it reaches above the cap.
+func (p *Params) window(raw time.Duration, j jitter) window {
+	switch {
+	case p.CapMode == CapClamp && raw == forever, p.CapMode == CapFixed && raw >= p.Cap:
+		return window{lo: int64(p.Cap)}
+	case p.CapMode == CapCeiling:
+		raw = min(raw, p.Cap)
+	}
+	return j(p, raw)
+}
+
 // draw returns one delay of a strategy that has this jitter and has reached raw, under
 // p.CapMode. One draw; under CapRandom two, the cap's first; none for an exact delay.
 func (p *Params) draw(r *rand.Rand, raw time.Duration, j jitter) time.Duration {
 	switch p.CapMode {
-	case CapClamp:
-		if raw == forever {
-			return p.Cap
-		}
-		return min(p.Cap, j(p, raw).draw(r))
-	case CapFixed:
-		if raw >= p.Cap {
-			return p.Cap
-		}
-		return j(p, raw).draw(r)
 	case CapRandom:
 		return j(p, min(raw, p.capWindow().draw(r))).draw(r)
+	case CapClamp:
+		return min(p.Cap, p.window(raw, j).draw(r))
 	default:
-		return j(p, min(raw, p.Cap)).draw(r)
+		return p.window(raw, j).draw(r)
 	}
 }
 
 // reach returns the ends of what draw may return.
 func (p *Params) reach(raw time.Duration, j jitter) (lo, hi time.Duration) {
 	switch p.CapMode {
-	case CapClamp:
-		if raw == forever {
-			return p.Cap, p.Cap
-		}
-		lo, hi = j(p, raw).ends()
-		return min(p.Cap, lo), min(p.Cap, hi)
-	case CapFixed:
-		if raw >= p.Cap {
-			return p.Cap, p.Cap
-		}
-		return j(p, raw).ends()
 	case CapRandom:
 		capMin, capMax := p.capWindow().ends()
 		lo, _ = j(p, min(raw, capMin)).ends()
 		_, hi = j(p, min(raw, capMax)).ends()
 		return lo, hi
+	case CapClamp:
+		lo, hi = p.window(raw, j).ends()
+		return min(p.Cap, lo), min(p.Cap, hi)
 	default:
-		return j(p, min(raw, p.Cap)).ends()
+		return p.window(raw, j).ends()
 	}
 }
 

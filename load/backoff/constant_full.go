@@ -1,10 +1,5 @@
 package backoff
 
-import (
-	"math/rand/v2"
-	"time"
-)
-
 // ConstantFull is Full under one ceiling for all retries: U[0, 2*Base).
 //
 // Mean Base, variance Base^2/3, range [0, 2*Base): as Constant, without the convoy. The
@@ -16,17 +11,8 @@ import (
 //
 // One draw. Immutable, so safe for concurrent use.
 // Source: the control case of this project's strategy table.
-type ConstantFull struct{ Params }
+type ConstantFull struct{ schedule }
 
-// Delay implements Strategy.
-func (s *ConstantFull) Delay(r *rand.Rand, _ Attempt) time.Duration {
-	return s.draw(r, times(2, s.Base), fromZero)
-}
+var constantFullShape = shape{raw: (*Params).twice, jitter: fromZero}
 
-// Range implements Ranged.
-func (s *ConstantFull) Range(Attempt) (lo, hi time.Duration) {
-	return s.reach(times(2, s.Base), fromZero)
-}
-
-// Ceiling implements Ranged.
-func (s *ConstantFull) Ceiling(int) time.Duration { return min(s.Cap, times(2, s.Base)) }
+func newConstantFull(p Params) Ranged { return &ConstantFull{newSchedule(p, &constantFullShape)} }

@@ -1,9 +1,6 @@
 package backoff
 
-import (
-	"math/rand/v2"
-	"time"
-)
+import "time"
 
 // Equal waits half the ceiling and a uniform time in the other half: c/2 + U[0, c/2).
 //
@@ -15,17 +12,11 @@ import (
 //
 // One draw. Immutable, so safe for concurrent use.
 // Source: "Exponential Backoff And Jitter", AWS Architecture Blog, 2015, "Equal Jitter".
-type Equal struct{ Params }
+type Equal struct{ schedule }
 
-// Delay implements Strategy.
-func (s *Equal) Delay(r *rand.Rand, a Attempt) time.Duration {
-	return s.draw(r, s.exponential(s.step(a.Retry)), upperHalf)
-}
+var equalShape = shape{raw: (*Params).exponential, jitter: upperHalf}
 
-// Range implements Ranged.
-func (s *Equal) Range(a Attempt) (lo, hi time.Duration) {
-	return s.reach(s.exponential(s.step(a.Retry)), upperHalf)
-}
+func newEqual(p Params) Ranged { return &Equal{newSchedule(p, &equalShape)} }
 
 func upperHalf(_ *Params, raw time.Duration) window {
 	half := raw / 2

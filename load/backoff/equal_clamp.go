@@ -1,9 +1,6 @@
 package backoff
 
-import (
-	"math/rand/v2"
-	"time"
-)
+import "time"
 
 // EqualClamp is Equal with a least wait, put under it: max(Floor, c/2 + U[0, c/2)).
 //
@@ -18,17 +15,11 @@ import (
 // Source: stripe-python 15.3.1, sleep time of the retry loop, with a base and a floor of
 // 500 ms and a cap of 5 s. (stripe-go 82.5.1 grows by the square of the retry and draws from
 // the upper quarter; its first retry is the same.)
-type EqualClamp struct{ Params }
+type EqualClamp struct{ schedule }
 
-// Delay implements Strategy.
-func (s *EqualClamp) Delay(r *rand.Rand, a Attempt) time.Duration {
-	return s.draw(r, s.exponential(s.step(a.Retry)), upperHalfAboveFloor)
-}
+var equalClampShape = shape{raw: (*Params).exponential, jitter: upperHalfAboveFloor}
 
-// Range implements Ranged.
-func (s *EqualClamp) Range(a Attempt) (lo, hi time.Duration) {
-	return s.reach(s.exponential(s.step(a.Retry)), upperHalfAboveFloor)
-}
+func newEqualClamp(p Params) Ranged { return &EqualClamp{newSchedule(p, &equalClampShape)} }
 
 func upperHalfAboveFloor(p *Params, raw time.Duration) window {
 	w := upperHalf(p, raw)

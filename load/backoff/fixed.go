@@ -1,9 +1,6 @@
 package backoff
 
-import (
-	"math/rand/v2"
-	"time"
-)
+import "time"
 
 // Fixed adds noise of one width to every delay: max(0, c + U[-Noise, Noise)).
 //
@@ -18,17 +15,11 @@ import (
 //
 // One draw. Immutable, so safe for concurrent use.
 // Source: the guides' anti-pattern "plus or minus 50 ms"; avast/retry-go, ioredis, nats.go.
-type Fixed struct{ Params }
+type Fixed struct{ schedule }
 
-// Delay implements Strategy.
-func (s *Fixed) Delay(r *rand.Rand, a Attempt) time.Duration {
-	return s.draw(r, s.exponential(s.step(a.Retry)), aroundByNoise)
-}
+var fixedShape = shape{raw: (*Params).exponential, jitter: aroundByNoise}
 
-// Range implements Ranged.
-func (s *Fixed) Range(a Attempt) (lo, hi time.Duration) {
-	return s.reach(s.exponential(s.step(a.Retry)), aroundByNoise)
-}
+func newFixed(p Params) Ranged { return &Fixed{newSchedule(p, &fixedShape)} }
 
 func aroundByNoise(p *Params, raw time.Duration) window {
 	return window{lo: int64(raw - p.noise()), width: 2 * uint64(p.noise())}

@@ -1,9 +1,6 @@
 package backoff
 
-import (
-	"math/rand/v2"
-	"time"
-)
+import "time"
 
 // FixedUp adds noise of one width on top of every delay: c + U[0, Noise).
 //
@@ -16,17 +13,11 @@ import (
 //
 // One draw. Immutable, so safe for concurrent use.
 // Source: the guides' "plus up to fifty milliseconds"; tenacity wait_exponential_jitter.
-type FixedUp struct{ Params }
+type FixedUp struct{ schedule }
 
-// Delay implements Strategy.
-func (s *FixedUp) Delay(r *rand.Rand, a Attempt) time.Duration {
-	return s.draw(r, s.exponential(s.step(a.Retry)), upByNoise)
-}
+var fixedUpShape = shape{raw: (*Params).exponential, jitter: upByNoise}
 
-// Range implements Ranged.
-func (s *FixedUp) Range(a Attempt) (lo, hi time.Duration) {
-	return s.reach(s.exponential(s.step(a.Retry)), upByNoise)
-}
+func newFixedUp(p Params) Ranged { return &FixedUp{newSchedule(p, &fixedUpShape)} }
 
 func upByNoise(p *Params, raw time.Duration) window {
 	return window{lo: int64(raw), width: uint64(p.noise())}

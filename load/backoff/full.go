@@ -1,9 +1,6 @@
 package backoff
 
-import (
-	"math/rand/v2"
-	"time"
-)
+import "time"
 
 // Full waits a uniform time below the ceiling: U[0, c).
 //
@@ -15,17 +12,11 @@ import (
 //
 // One draw. Immutable, so safe for concurrent use.
 // Source: "Exponential Backoff And Jitter", AWS Architecture Blog, 2015, "Full Jitter".
-type Full struct{ Params }
+type Full struct{ schedule }
 
-// Delay implements Strategy.
-func (s *Full) Delay(r *rand.Rand, a Attempt) time.Duration {
-	return s.draw(r, s.exponential(s.step(a.Retry)), fromZero)
-}
+var fullShape = shape{raw: (*Params).exponential, jitter: fromZero}
 
-// Range implements Ranged.
-func (s *Full) Range(a Attempt) (lo, hi time.Duration) {
-	return s.reach(s.exponential(s.step(a.Retry)), fromZero)
-}
+func newFull(p Params) Ranged { return &Full{newSchedule(p, &fullShape)} }
 
 func fromZero(_ *Params, raw time.Duration) window {
 	return window{width: uint64(raw)}

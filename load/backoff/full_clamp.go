@@ -1,9 +1,6 @@
 package backoff
 
-import (
-	"math/rand/v2"
-	"time"
-)
+import "time"
 
 // FullClamp is Full with a least wait, put under it: max(Floor, U[0, c)).
 //
@@ -15,17 +12,11 @@ import (
 //
 // One draw. Immutable, so safe for concurrent use.
 // Source: the guides' "full jitter with a floor", as a clamp. FullFloor is the other reading.
-type FullClamp struct{ Params }
+type FullClamp struct{ schedule }
 
-// Delay implements Strategy.
-func (s *FullClamp) Delay(r *rand.Rand, a Attempt) time.Duration {
-	return s.draw(r, s.exponential(s.step(a.Retry)), fromZeroUnderFloor)
-}
+var fullClampShape = shape{raw: (*Params).exponential, jitter: fromZeroUnderFloor}
 
-// Range implements Ranged.
-func (s *FullClamp) Range(a Attempt) (lo, hi time.Duration) {
-	return s.reach(s.exponential(s.step(a.Retry)), fromZeroUnderFloor)
-}
+func newFullClamp(p Params) Ranged { return &FullClamp{newSchedule(p, &fullClampShape)} }
 
 func fromZeroUnderFloor(p *Params, raw time.Duration) window {
 	return window{width: uint64(raw), floor: p.floor()}

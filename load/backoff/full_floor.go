@@ -1,9 +1,6 @@
 package backoff
 
-import (
-	"math/rand/v2"
-	"time"
-)
+import "time"
 
 // FullFloor is Full with a least wait, drawn above it: U[Floor, max(Floor, c)).
 //
@@ -14,17 +11,11 @@ import (
 //
 // One draw. Immutable, so safe for concurrent use.
 // Source: the guides' "full jitter with a floor", as a range. FullClamp is the other reading.
-type FullFloor struct{ Params }
+type FullFloor struct{ schedule }
 
-// Delay implements Strategy.
-func (s *FullFloor) Delay(r *rand.Rand, a Attempt) time.Duration {
-	return s.draw(r, s.exponential(s.step(a.Retry)), fromFloor)
-}
+var fullFloorShape = shape{raw: (*Params).exponential, jitter: fromFloor}
 
-// Range implements Ranged.
-func (s *FullFloor) Range(a Attempt) (lo, hi time.Duration) {
-	return s.reach(s.exponential(s.step(a.Retry)), fromFloor)
-}
+func newFullFloor(p Params) Ranged { return &FullFloor{newSchedule(p, &fullFloorShape)} }
 
 func fromFloor(p *Params, raw time.Duration) window {
 	return window{lo: int64(p.floor()), width: uint64(max(0, raw-p.floor()))}

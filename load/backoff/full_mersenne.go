@@ -1,10 +1,5 @@
 package backoff
 
-import (
-	"math/rand/v2"
-	"time"
-)
-
 // FullMersenne is Full under the ceilings c = min(Cap, Base*(1 + m + ... + m^n)), which for
 // m = 2 are Base*(2^(n+1) - 1): 1, 3, 7, 15, ... times Base.
 //
@@ -15,19 +10,8 @@ import (
 // One draw. Immutable, so safe for concurrent use.
 // Source: Envoy's documentation of retries ((2^N - 1)*B; its code has B*2^(N-1)). The source
 // has no other multiplier than 2; the sum is what keeps the first ceiling at Base.
-type FullMersenne struct{ Params }
+type FullMersenne struct{ schedule }
 
-// Delay implements Strategy.
-func (s *FullMersenne) Delay(r *rand.Rand, a Attempt) time.Duration {
-	return s.draw(r, s.mersenne(s.step(a.Retry)), fromZero)
-}
+var fullMersenneShape = shape{raw: (*Params).mersenne, jitter: fromZero}
 
-// Range implements Ranged.
-func (s *FullMersenne) Range(a Attempt) (lo, hi time.Duration) {
-	return s.reach(s.mersenne(s.step(a.Retry)), fromZero)
-}
-
-// Ceiling implements Ranged.
-func (s *FullMersenne) Ceiling(k int) time.Duration {
-	return min(s.Cap, s.mersenne(s.step(k)))
-}
+func newFullMersenne(p Params) Ranged { return &FullMersenne{newSchedule(p, &fullMersenneShape)} }

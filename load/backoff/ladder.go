@@ -111,6 +111,9 @@ func (p *Params) mersenne(n int) time.Duration {
 // linear returns (n+1)*b, or forever.
 func (p *Params) linear(n int) time.Duration { return times(uint64(n)+1, p.Base) }
 
+// twice returns 2b at every step, or forever.
+func (p *Params) twice(int) time.Duration { return times(2, p.Base) }
+
 // fibonacci returns F(n+1)*b with F = 1, 1, 2, 3, 5, ..., or forever.
 func (p *Params) fibonacci(n int) time.Duration {
 	if n > 91 { // F(93) > 2^63

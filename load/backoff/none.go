@@ -1,9 +1,6 @@
 package backoff
 
-import (
-	"math/rand/v2"
-	"time"
-)
+import "time"
 
 // None waits exactly the ceiling: min(Cap, Base*Multiplier^n).
 //
@@ -16,17 +13,11 @@ import (
 //
 // No draw (one under CapRandom). Immutable, so safe for concurrent use.
 // Source: the "exponential backoff" of most libraries; the guides' strategy "none".
-type None struct{ Params }
+type None struct{ schedule }
 
-// Delay implements Strategy.
-func (s *None) Delay(r *rand.Rand, a Attempt) time.Duration {
-	return s.draw(r, s.exponential(s.step(a.Retry)), exactly)
-}
+var noneShape = shape{raw: (*Params).exponential, jitter: exactly}
 
-// Range implements Ranged.
-func (s *None) Range(a Attempt) (lo, hi time.Duration) {
-	return s.reach(s.exponential(s.step(a.Retry)), exactly)
-}
+func newNone(p Params) Ranged { return &None{newSchedule(p, &noneShape)} }
 
 // exactly is the jitter of strategies that have none.
 func exactly(_ *Params, raw time.Duration) window {

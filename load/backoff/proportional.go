@@ -1,9 +1,6 @@
 package backoff
 
-import (
-	"math/rand/v2"
-	"time"
-)
+import "time"
 
 // Proportional spreads the delay by a share of itself: c*(1 + U[-p, p)), p = SpreadShare.
 //
@@ -16,17 +13,11 @@ import (
 // One draw. Immutable, so safe for concurrent use.
 // Source: p = 0.2 gRPC (A6) and Kafka; p = 0.5 cenkalti/backoff and resilience4j, whose
 // randomization factor it is; the first and third cap before, the others after the jitter.
-type Proportional struct{ Params }
+type Proportional struct{ schedule }
 
-// Delay implements Strategy.
-func (s *Proportional) Delay(r *rand.Rand, a Attempt) time.Duration {
-	return s.draw(r, s.exponential(s.step(a.Retry)), aroundByShare)
-}
+var proportionalShape = shape{raw: (*Params).exponential, jitter: aroundByShare}
 
-// Range implements Ranged.
-func (s *Proportional) Range(a Attempt) (lo, hi time.Duration) {
-	return s.reach(s.exponential(s.step(a.Retry)), aroundByShare)
-}
+func newProportional(p Params) Ranged { return &Proportional{newSchedule(p, &proportionalShape)} }
 
 func aroundByShare(p *Params, raw time.Duration) window {
 	spread := share(raw, p.spreadShare())

@@ -32,47 +32,47 @@ var Table = []Entry{
 	{
 		Name: "none", Formula: "d = c",
 		Summary: "pure exponential; everyone who failed together returns together",
-		Source:  "most libraries", New: func(p Params) Ranged { return &None{p} },
+		Source:  "most libraries", New: newNone,
 	},
 	{
 		Name: "fixed", Formula: "d = max(0, c + U[-noise, noise))", Jittered: true, PassesCap: true,
 		Summary: "noise of one width, 50 ms; does not grow with the delay, so the convoy stays",
-		Source:  "avast/retry-go, ioredis, nats.go", New: func(p Params) Ranged { return &Fixed{p} },
+		Source:  "avast/retry-go, ioredis, nats.go", New: newFixed,
 	},
 	{
 		Name: "fixed-up", Formula: "d = c + U[0, noise)", Jittered: true, PassesCap: true,
 		Summary: "the same noise upwards only; half the spread, twice the convoy",
-		Source:  "tenacity", New: func(p Params) Ranged { return &FixedUp{p} },
+		Source:  "tenacity", New: newFixedUp,
 	},
 	{
 		Name: "equal", Formula: "d = c/2 + U[0, c/2)", Jittered: true,
 		Summary: "at least half the ceiling; one wave more above capacity than full",
-		Source:  "AWS Architecture Blog, 2015", New: func(p Params) Ranged { return &Equal{p} },
+		Source:  "AWS Architecture Blog, 2015", New: newEqual,
 	},
 	{
 		Name: "equal-clamp", Formula: "d = max(floor, c/2 + U[0, c/2))", Jittered: true,
 		Summary: "equal, clamped up to a least wait; with the base as floor every first retry is exactly that",
-		Source:  "Stripe SDKs", New: func(p Params) Ranged { return &EqualClamp{p} },
+		Source:  "Stripe SDKs", New: newEqualClamp,
 	},
 	{
 		Name: "full", Formula: "d = U[0, c)", Jittered: true,
 		Summary: "anywhere below the ceiling; some clients hardly wait",
-		Source:  "AWS Architecture Blog, 2015", New: func(p Params) Ranged { return &Full{p} },
+		Source:  "AWS Architecture Blog, 2015", New: newFull,
 	},
 	{
 		Name: "full-floor", Formula: "d = U[floor, max(floor, c))", Jittered: true,
 		Summary: "full, drawn above a least wait; no pile-up at the floor",
-		Source:  "the guides, as a range", New: func(p Params) Ranged { return &FullFloor{p} },
+		Source:  "the guides, as a range", New: newFullFloor,
 	},
 	{
 		Name: "full-clamp", Formula: "d = max(floor, U[0, c))", Jittered: true,
 		Summary: "full, clamped up to a least wait; floor/c of the clients wait exactly that",
-		Source:  "the guides, as a clamp", New: func(p Params) Ranged { return &FullClamp{p} },
+		Source:  "the guides, as a clamp", New: newFullClamp,
 	},
 	{
 		Name: "full-mersenne", Formula: "d = U[0, min(cap, b*(1 + m + ... + m^n)))", Jittered: true,
 		Summary: "full under ceilings of 1, 3, 7, 15, ... times the base",
-		Source:  "Envoy documentation", New: func(p Params) Ranged { return &FullMersenne{p} },
+		Source:  "Envoy documentation", New: newFullMersenne,
 	},
 	{
 		Name: "mersenne-scaled", Formula: "d = min(cap, b*(1 + m + ... + m^n)*U[0.8, 1.3))", Jittered: true,
@@ -87,12 +87,12 @@ var Table = []Entry{
 	{
 		Name: "proportional", Formula: "d = c*(1 + U[-spread, spread))", Jittered: true, PassesCap: true,
 		Summary: "a share of the delay either way, 20 %; the first wave is only 2*spread*base wide",
-		Source:  "gRPC A6, Kafka, cenkalti/backoff", New: func(p Params) Ranged { return &Proportional{p} },
+		Source:  "gRPC A6, Kafka, cenkalti/backoff", New: newProportional,
 	},
 	{
 		Name: "additive", Formula: "d = c + U[0, spread*c)", Jittered: true, PassesCap: true,
 		Summary: "a share of the delay on top, 20 %; as proportional with half the width",
-		Source:  "Kubernetes wait.Backoff", New: func(p Params) Ranged { return &Additive{p} },
+		Source:  "Kubernetes wait.Backoff", New: newAdditive,
 	},
 	{
 		Name: "exponent", Formula: "d = min(cap, b*m^U[0, n))", Jittered: true,
@@ -112,17 +112,17 @@ var Table = []Entry{
 	{
 		Name: "constant-full", Formula: "d = U[0, min(cap, 2*b))", Jittered: true,
 		Summary: "the base on average, always; no convoy, and still a storm",
-		Source:  "a control case", New: func(p Params) Ranged { return &ConstantFull{p} },
+		Source:  "a control case", New: newConstantFull,
 	},
 	{
 		Name: "linear", Formula: "d = min(cap, (n+1)*b)",
 		Summary: "grows by the base; as none, more slowly",
-		Source:  "most libraries", New: func(p Params) Ranged { return &Linear{p} },
+		Source:  "most libraries", New: newLinear,
 	},
 	{
 		Name: "fibonacci", Formula: "d = min(cap, F(n+1)*b)",
 		Summary: "grows as 1, 1, 2, 3, 5, ...; as none, more slowly",
-		Source:  "sethvargo/go-retry", New: func(p Params) Ranged { return &Fibonacci{p} },
+		Source:  "sethvargo/go-retry", New: newFibonacci,
 	},
 	{
 		Name: "immediate", Formula: "d = 0",
