@@ -6,18 +6,8 @@ import (
 	"time"
 
 	"stormtest/load/backoff"
-	"stormtest/load/plan"
 	"stormtest/load/sim"
 )
-
-// guide is the guides' model of so many clients, which runs until all are served.
-func guide(clients int) plan.Plan {
-	p := plan.Default()
-	p.Clients = clients
-	p.MaxElapsed = 0
-	p.Duration = 24 * 365 * time.Hour
-	return p
-}
 
 // TestUnjitteredClosedForm: where no delay is drawn one client is served a wave, so that N clients
 // need N(N+1)/2 attempts, and the last ends after the first N-1 delays and one service.

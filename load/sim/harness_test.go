@@ -1,0 +1,130 @@
+package sim_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"stormtest/load/backoff"
+	"stormtest/load/plan"
+	"stormtest/load/record"
+	"stormtest/load/retry"
+	"stormtest/load/retry/budget"
+	"stormtest/load/sim"
+)
+
+// guide is the guides' model of so many clients, which runs until all are served.
+func guide(clients int) plan.Plan {
+	p := plan.Default()
+	p.Clients = clients
+	p.MaxElapsed = 0
+	p.Duration = 200 * time.Hour
+	return p
+}
+
+// scenario is the plan that the lines of a scenario file give.
+func scenario(tb testing.TB, lines ...string) plan.Plan {
+	tb.Helper()
+	text := "seed: 1\n"
+	for _, l := range lines {
+		text += l + "\n"
+	}
+	p, err := plan.Decode("test", []byte(text))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return p
+}
+
+// recorder is one for a plan, with everything on that a run can measure.
+func recorder(p *plan.Plan) *record.Recorder {
+	from, to := p.ConvoyWindow()
+	return record.New(record.Config{
+		Bucket: p.Bucket, Duration: p.Duration, CapacityPerSecond: &p.CapacityPerSecond,
+		OpenLoop: p.RatePerSecond > 0, Cap: p.Cap, Floor: p.Floor,
+		StartTogether: p.RatePerSecond == 0 && p.Ramp == 0,
+		WindowFrom:    from, WindowTo: to,
+		FirstDelayJittered: true,
+		KindNames:          names(retry.KindCount), ReasonNames: names(retry.ReasonCount), LostNames: sim.LostNames,
+		Shards: 1,
+	})
+}
+
+func names[T interface {
+	~uint8
+	fmt.Stringer
+}](count T) []string {
+	list := make([]string, count)
+	for i := range list {
+		list[i] = T(i).String()
+	}
+	return list
+}
+
+// A measured is all that one run gives.
+type measured struct {
+	stats sim.Stats
+	run   record.Run
+	rows  []retry.Row
+}
+
+// measure runs one strategy with a recorder and a trace.
+func measure(p plan.Plan, strategy string, seed uint64) measured {
+	var m measured
+	rec := recorder(&p)
+	bank := budget.NewBank(p.Budget, p.Clients, p.Bucket, int(min(p.Duration/p.Bucket, 1e6)))
+	m.stats = sim.Run(context.Background(), sim.Config{
+		Plan: &p, Strategy: strategy, Seed: seed, Budget: bank, Recorder: rec,
+		Trace: func(r retry.Row) { m.rows = append(m.rows, r) },
+	})
+	m.run = rec.Summarise(end(&m.stats, bank, strategy))
+	return m
+}
+
+// end is what the recorder is told of a run that is over.
+func end(s *sim.Stats, bank *budget.Bank, strategy string) record.End {
+	e := record.End{
+		At: s.End, InFlight: s.InFlight, Unfinished: s.Unfinished, Unstarted: s.Unstarted,
+		Strategy: strategy, Engine: "virtual", ArrivalsMeasuredAt: "target",
+	}
+	if bank != nil {
+		l := bank.Ledger(s.End)
+		e.Budget = &record.Budget{
+			Accounts: bank.Accounts(), Deposits: l.Deposits, Taken: l.Taken, Returned: l.Returned, Spent: l.Spent,
+			Refused: l.Refused, BalanceLowest: l.Lowest, BalanceHighest: l.Highest, BalanceLast: l.Last, Balance: l.Balance,
+		}
+	}
+	return e
+}
+
+// text is the run as a result holds it.
+func text(tb testing.TB, r record.Run) string {
+	tb.Helper()
+	b, err := json.Marshal(r)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return string(b)
+}
+
+// waiting lists the strategies that wait at all; without a delay virtual time stands still.
+func waiting() []string {
+	var list []string
+	for _, e := range backoff.Table {
+		if e.Ceiling(backoff.Defaults(), 1<<30) > 0 {
+			list = append(list, e.Name)
+		}
+	}
+	return list
+}
+
+func entryOf(tb testing.TB, name string) backoff.Entry {
+	tb.Helper()
+	e, ok := backoff.Lookup(name)
+	if !ok {
+		tb.Fatalf("no strategy %q", name)
+	}
+	return e
+}
