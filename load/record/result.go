@@ -85,6 +85,8 @@ type Run struct {
 	Notes       []string    `json:"notes"`
 	// FromLog marks a run of which the arrivals alone are known; nil for every other.
 	FromLog *FromLog `json:"from_log,omitempty"`
+	// Repeats is set where several seeds ran; all else in the Run is of the first of them.
+	Repeats *Repeats `json:"repeats,omitempty"`
 	// Outside is set where the clients were not ours: then all that only clients know has no value,
 	// null in JSON.
 	Outside *Outside `json:"outside,omitempty"`

@@ -1,0 +1,79 @@
+package record
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Repeats says how the figures of a run differ from one seed to the next.
+type Repeats struct {
+	Count   int64             `json:"count"`   // seeds that ran, at least 1
+	Seeds   [2]uint64         `json:"seeds"`   // the first and the last; those between follow each other
+	Figures map[string]Spread `json:"figures"` // by the name of the Metric, with every one of them
+}
+
+// A Spread is what one figure was over several seeds: its mean, and the 5th and 95th percentile, each the
+// value of a seed, by nearest rank: the smallest that at least 5 % (95 %) of the values do not
+// exceed, with n of them the value at rank n·5/100 (n·95/100), rounded up. Durations are in ns.
+//
+// Count is how many seeds had a value; the others are in no figure. Where none had one all are nil.
+type Spread struct {
+	Mean  *float64 `json:"mean"`
+	P5    *float64 `json:"p5"`
+	P95   *float64 `json:"p95"`
+	Count int64    `json:"count"`
+}
+
+// Figures returns the values of [Metrics] in their order, NaN where the run has none.
+func Figures(run *Run) []float64 {
+	metrics := Metrics()
+	values := make([]float64, len(metrics))
+	for i, m := range metrics {
+		values[i] = math.NaN()
+		if v := m.Value(run); v != nil {
+			values[i] = *v
+		}
+	}
+	return values
+}
+
+// Repeated returns what the figures of several seeds have in common. Row i is what [Figures]
+// returned of the run with seed first+i, where the largest seed is followed by 0. It is the same whatever the
+// order in which the runs ended, since sums go by the rows. No rows give nil.
+// The rows are not changed. O(n log n) for each metric.
+func Repeated(first uint64, rows [][]float64) *Repeats {
+	if len(rows) == 0 {
+		return nil
+	}
+	r := Repeats{Count: int64(len(rows)), Seeds: [2]uint64{first, first + uint64(len(rows)-1)}, Figures: map[string]Spread{}}
+	values := make([]float64, 0, len(rows))
+	for k, m := range Metrics() {
+		values = values[:0]
+		for i, row := range rows {
+			if k >= len(row) {
+				panic(fmt.Sprintf("record: BUG: row %d has %d figures", i, len(row)))
+			}
+			if !math.IsNaN(row[k]) {
+				values = append(values, row[k])
+			}
+		}
+		r.Figures[m.Name] = spreadOf(values)
+	}
+	return &r
+}
+
+// spreadOf sorts values, none of which is NaN.
+func spreadOf(values []float64) Spread {
+	n := len(values)
+	if n == 0 {
+		return Spread{}
+	}
+	var sum float64
+	for _, v := range values {
+		sum += v
+	}
+	slices.Sort(values)
+	at := func(percent int) *float64 { return ptr(values[(n*percent+99)/100-1]) }
+	return Spread{Mean: ptr(sum / float64(n)), P5: at(5), P95: at(95), Count: int64(n)}
+}

@@ -1,0 +1,106 @@
+package record_test
+
+import (
+	"math"
+	"reflect"
+	"slices"
+	"testing"
+
+	"stormtest/load/record"
+)
+
+// rowsOf returns a row of figures for each value, which is that of attempts_sent.
+func rowsOf(values ...float64) [][]float64 {
+	at := slices.IndexFunc(record.Metrics(), func(m record.Metric) bool { return m.Name == "attempts_sent" })
+	var rows [][]float64
+	for _, v := range values {
+		row := slices.Repeat([]float64{math.NaN()}, len(record.Metrics()))
+		row[at] = v
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// upTo returns n, n-1, ... 1: in no order that sorting would not have to change.
+func upTo(n int) []float64 {
+	var values []float64
+	for i := range n {
+		values = append(values, float64(n-i))
+	}
+	return values
+}
+
+func TestRepeated(t *testing.T) {
+	nan := math.NaN()
+	tests := []struct {
+		name          string
+		values        []float64
+		mean, p5, p95 float64
+		count         int64
+	}{
+		{"one", []float64{7}, 7, 7, 7, 1},
+		{"two", []float64{9, 7}, 8, 7, 9, 2},
+		{"nineteen", upTo(19), 10, 1, 19, 19},
+		{"twenty", upTo(20), 10.5, 1, 19, 20},
+		{"twenty-one", upTo(21), 11, 2, 20, 21},
+		{"a hundred", upTo(100), 50.5, 5, 95, 100},
+		{"two hundred", upTo(200), 100.5, 10, 190, 200},
+		{"some without", []float64{nan, 3, nan, 1, nan}, 2, 1, 3, 2},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got := record.Repeated(1, rowsOf(tt.values...))
+			s := got.Figures["attempts_sent"]
+			if s.Mean == nil || *s.Mean != tt.mean || *s.P5 != tt.p5 || *s.P95 != tt.p95 || s.Count != tt.count {
+				t.Errorf("attempts_sent = %+v, want mean %v, %v to %v of %d", s, tt.mean, tt.p5, tt.p95, tt.count)
+			}
+			if want := [2]uint64{1, uint64(len(tt.values))}; got.Count != int64(len(tt.values)) || got.Seeds != want {
+				t.Errorf("%d seeds %v, want %v", got.Count, got.Seeds, want)
+			}
+			if none := got.Figures["waves"]; none != (record.Spread{}) || len(got.Figures) != len(record.Metrics()) {
+				t.Errorf("waves = %+v in %d figures, want nothing in all %d", none, len(got.Figures), len(record.Metrics()))
+			}
+		})
+	}
+	if got := record.Repeated(1, nil); got != nil {
+		t.Errorf("Repeated of nothing = %+v, want nil", got)
+	}
+	if got := record.Repeated(math.MaxUint64, rowsOf(1, 2)).Seeds; got != [2]uint64{math.MaxUint64, 0} {
+		t.Errorf("seeds %v: the largest is followed by 0", got)
+	}
+}
+
+// TestRepeatedIsTheSameBits: the sum goes by the rows, of which nothing is changed.
+func TestRepeatedIsTheSameBits(t *testing.T) {
+	rows := rowsOf(1e16, 1, -1e16, 0.1, 3)
+	before := rowsOf(1e16, 1, -1e16, 0.1, 3)
+	first := record.Repeated(9, rows)
+	if second := record.Repeated(9, rows); !reflect.DeepEqual(first, second) {
+		t.Errorf("once %+v, then %+v", first, second)
+	}
+	for i := range rows {
+		for k := range rows[i] {
+			if math.Float64bits(rows[i][k]) != math.Float64bits(before[i][k]) {
+				t.Fatalf("row %d, figure %d was %v and is %v", i, k, before[i][k], rows[i][k])
+			}
+		}
+	}
+}
+
+// TestFigures: they are those that a gate on each metric is held against.
+func TestFigures(t *testing.T) {
+	completed := int64(1_500_000_000)
+	run := record.Run{Strategy: "full", Completion: &completed}
+	run.Operations = record.Operations{Started: 4, Succeeded: 4}
+	run.Attempts.Sent = 9
+	values := record.Figures(&run)
+	for i, m := range record.Metrics() {
+		want := m.Value(&run)
+		if (want == nil) != math.IsNaN(values[i]) || want != nil && *want != values[i] {
+			t.Errorf("%s = %v, want %v", m.Name, values[i], want)
+		}
+	}
+	if m, ok := record.MetricNamed("success_rate"); !ok || m.Name != "success_share" || *m.Value(&run) != 1 {
+		t.Errorf("success_rate is %+v", m)
+	}
+}
