@@ -78,10 +78,14 @@ func BenchmarkTurn(b *testing.B) {
 
 // BenchmarkRejected is what a storm does most.
 func BenchmarkRejected(b *testing.B) {
-	s := station.New(station.Config{PerSecond: 1e-3, RetryAfter: station.RetryAfterRule{Mode: station.RetryAfterAuto}}, nil)
-	s.Arrive(0, 0)
-	for b.Loop() {
-		s.Arrive(1, 0)
+	for _, mode := range []station.RetryAfterMode{station.RetryAfterAuto, station.RetryAfterNone} {
+		b.Run(fmt.Sprintf("hint=%d", mode), func(b *testing.B) {
+			s := station.New(station.Config{PerSecond: 1e-3, RetryAfter: station.RetryAfterRule{Mode: mode}}, nil)
+			s.Arrive(0, 0)
+			for b.Loop() {
+				s.Arrive(1, 0)
+			}
+		})
 	}
 }
 

@@ -4,11 +4,15 @@ import "time"
 
 // reject turns away an arrival that is over capacity.
 func (s *Station) reject() Admission {
-	return Admission{Kind: Rejected, Status: s.config.Status, RetryAfter: s.hint(s.free)}
+	hint := s.hint
+	if s.config.RetryAfter.Mode == RetryAfterAuto {
+		hint = s.hintUntil(s.free())
+	}
+	return Admission{Kind: Rejected, Status: s.config.Status, RetryAfter: hint}
 }
 
 // turnAway fails an arrival as o says.
-func (s *Station) turnAway(o Outage) Admission {
+func (s *Station) turnAway(o *Outage) Admission {
 	switch o.Mode {
 	case ModeHang:
 		return Admission{Kind: Hung}
@@ -17,26 +21,21 @@ func (s *Station) turnAway(o Outage) Admission {
 	case ModeRefuse:
 		return Admission{Kind: Refused}
 	default:
-		end := func() time.Duration { return o.To }
-		return Admission{Kind: Failed, Status: s.config.Status, RetryAfter: s.hint(end)}
+		hint := s.hint
+		if s.config.RetryAfter.Mode == RetryAfterAuto {
+			hint = s.hintUntil(o.To)
+		}
+		return Admission{Kind: Failed, Status: s.config.Status, RetryAfter: hint}
 	}
 }
 
-// hint returns the Retry-After of a refusal whose cause is gone at until(), which is later
-// than now.
-func (s *Station) hint(until func() time.Duration) time.Duration {
-	switch s.config.RetryAfter.Mode {
-	case RetryAfterFixed:
-		return wholeSeconds(s.config.RetryAfter.After)
-	case RetryAfterAuto:
-		at := until()
-		if at == never {
-			return 0
-		}
-		return wholeSeconds(at - s.now)
-	default:
+// hintUntil returns the Retry-After of a refusal whose cause is gone at the moment until,
+// which is later than now.
+func (s *Station) hintUntil(until time.Duration) time.Duration {
+	if until == never {
 		return 0
 	}
+	return wholeSeconds(until - s.now)
 }
 
 // free returns the moment from which the target would serve one more, as RetryAfterRule
@@ -47,6 +46,8 @@ func (s *Station) free() time.Duration {
 		return never
 	case s.config.Model == TokenBucket:
 		return s.script.momentOf(s.tokenAt())
+	case s.waiting.length == 0:
+		return s.serving[0].at // what the script says of its finish
 	default:
 		queued := s.interval.times(uint64(s.waiting.length))
 		return s.script.momentOf(s.serving[0].finish.add(queued))

@@ -72,6 +72,9 @@ func (s *script) momentOf(v work) time.Duration {
 }
 
 func (g *span) workAt(now time.Duration) work {
+	if g.num == g.den { // as in momentOf, the divisions would say the same
+		return g.begin.add(work{ns: uint64(now - g.from)})
+	}
 	hi, lo := bits.Mul64(uint64(now-g.from), g.num)
 	ns, rest := bits.Div64(hi, lo, g.den)
 	frac, _ := bits.Div64(rest, 0, g.den)
@@ -87,11 +90,15 @@ func (g *span) momentOf(v work) time.Duration {
 	// before the span, from a job that ended in the nanosecond in which it begins, is at
 	// its beginning.
 	v = v.sub(g.begin)
-	hi, mid := bits.Mul64(v.ns, g.den)
-	carry, lo := bits.Mul64(v.frac, g.den)
-	mid, over := bits.Add64(mid, carry, 0)
-	ns, rest := bits.Div64(hi+over, mid, g.num)
-	frac, _ := bits.Div64(rest, lo, g.num)
+	ns, frac := v.ns, v.frac
+	if g.num != g.den {
+		hi, mid := bits.Mul64(v.ns, g.den)
+		carry, lo := bits.Mul64(v.frac, g.den)
+		mid, over := bits.Add64(mid, carry, 0)
+		var rest uint64
+		ns, rest = bits.Div64(hi+over, mid, g.num)
+		frac, _ = bits.Div64(rest, lo, g.num)
+	}
 	if frac > grain {
 		ns++
 	}

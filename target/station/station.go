@@ -80,9 +80,13 @@ type Station struct {
 	mean     float64 // the same in ns
 	interval work    // 1/PerSecond
 
-	now    time.Duration
-	script script
-	away   []Outage // what turns arrivals away and is not over, in order
+	now   time.Duration
+	quiet time.Duration // nothing happens by itself before
+
+	script  script
+	away    []Outage      // what turns arrivals away and is not over, in order
+	failing bool          // the first of away has begun
+	hint    time.Duration // of every refusal, unless the rule says auto
 
 	table   table
 	serving heap
@@ -123,6 +127,9 @@ func New(c Config, service *rand.Rand) *Station {
 	if drawn {
 		s.service, s.mean = service, s.demand.nanoseconds()
 	}
+	if c.RetryAfter.Mode == RetryAfterFixed {
+		s.hint = wholeSeconds(c.RetryAfter.After)
+	}
 	return s
 }
 
@@ -130,10 +137,9 @@ func New(c Config, service *rand.Rand) *Station {
 // the station does not read it.
 func (s *Station) Arrive(now time.Duration, tag uint64) Admission {
 	s.Advance(now)
-	if len(s.away) > 0 && s.away[0].From <= s.now {
-		return s.turnAway(s.away[0])
-	}
 	switch {
+	case s.failing:
+		return s.turnAway(&s.away[0])
 	case s.config.PerSecond == 0:
 		return s.reject()
 	case s.config.Model == TokenBucket:
@@ -208,14 +214,30 @@ func (s *Station) Cancel(now time.Duration, j JobID) bool {
 // Advance brings the station to now. Arrive, Finish and Cancel do so themselves; a driver
 // needs it only before it reads Busy or Queued.
 func (s *Station) Advance(now time.Duration) {
-	now = max(now, s.now)
-	for len(s.serving) > 0 && s.serving[0].at <= now {
+	// Most of what a storm brings comes while nothing happens; this much is inlined.
+	if s.now = max(now, s.now); s.now >= s.quiet {
+		s.advance()
+	}
+}
+
+func (s *Station) advance() {
+	for len(s.serving) > 0 && s.serving[0].at <= s.now {
 		s.complete()
 	}
-	s.now = now
-	s.script.seek(now)
-	for len(s.away) > 0 && s.away[0].To <= now {
+	s.script.seek(s.now)
+	for len(s.away) > 0 && s.away[0].To <= s.now {
 		s.away = s.away[1:]
+	}
+	s.failing = len(s.away) > 0 && s.away[0].From <= s.now
+	s.quiet = s.script.spans[s.script.place].to
+	switch {
+	case s.failing:
+		s.quiet = min(s.quiet, s.away[0].To)
+	case len(s.away) > 0:
+		s.quiet = min(s.quiet, s.away[0].From)
+	}
+	if len(s.serving) > 0 {
+		s.quiet = min(s.quiet, s.serving[0].at)
 	}
 }
 
@@ -252,11 +274,13 @@ func (s *Station) start(slot int32, begin work, at time.Duration) {
 	j := &s.table.jobs[slot]
 	j.started = at
 	finish := begin.add(j.demand)
+	done := s.script.momentOf(finish)
+	s.quiet = min(s.quiet, done)
 	s.table.started++
 	s.serving.push(&s.table, entry{
 		finish: finish,
 		order:  s.table.started,
-		at:     s.script.momentOf(finish),
+		at:     done,
 		slot:   slot,
 	})
 }
