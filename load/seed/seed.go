@@ -18,6 +18,7 @@ const (
 	Arrivals   Purpose = 2 // open-loop arrivals of the fleet
 	Service    Purpose = 3 // service times of the target
 	Pace       Purpose = 4 // starts of the clients
+	Network    Purpose = 5 // latency and loss of one client's messages, in virtual time
 )
 
 // Stream returns the generator of one client for one purpose in the run seeded with run.

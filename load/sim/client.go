@@ -14,7 +14,8 @@ type client struct {
 	policy    retry.Client
 	due       time.Duration // of the attempt under way
 	reached   time.Duration // when it arrived; negative: it did not
-	job       station.JobID // of the attempt inside the target
+	job       station.JobID // of the attempt inside the target, where there is no network
+	flight    uint32        // the attempt under way, where there is one
 	operation int64         // how many operations it has ended
 	state     state
 	begun     bool // an operation is under way
@@ -53,7 +54,7 @@ func (e *engine) begin(c *client, due time.Duration) {
 	c.begun = true
 	c.policy.Begin(due)
 	if e.rec != nil {
-		e.rec.OperationStarted(0)
+		e.rec.OperationStarted()
 	}
 }
 
@@ -82,61 +83,94 @@ func (e *engine) leave(id uint32) {
 // deadline is when the attempt under way times out.
 func (c *client) deadline() time.Duration { return c.due + c.policy.AttemptTimeout(c.due) }
 
-// send hands the attempt to the target.
+// send lets the attempt leave that is under way.
 func (e *engine) send(id uint32) {
 	c := &e.clients[id]
-	c.state, c.reached = sent, e.now
+	c.state = sent
 	c.policy.Leave(e.now)
 	e.stats.Attempts++
+	if e.net != nil {
+		e.depart(id)
+		return
+	}
+	c.reached = e.now
 	adm := e.station.Arrive(e.now, uint64(id))
 	if adm.Kind == station.Refused {
 		c.reached = -1
-		if e.rec != nil {
-			e.rec.Lost(0, lostRefused)
-		}
+		e.lose(lostRefused)
 		e.conclude(id, retry.Outcome{Kind: retry.Refused})
 		return
 	}
-	e.arrive(c, adm.Kind)
+	e.arrive(c, c.policy.Attempt(), adm.Kind)
 	switch adm.Kind {
-	case station.Accepted, station.Hung:
+	case station.Accepted:
+		if e.instant {
+			e.conclude(id, retry.Outcome{Kind: retry.Responded, Status: statusServed})
+			return
+		}
 		c.job = adm.Job
+		e.schedule(c.deadline(), kindTimeout|id)
+	case station.Hung:
+		c.job = station.JobID{}
 		e.schedule(c.deadline(), kindTimeout|id)
 	case station.Reset:
 		e.conclude(id, retry.Outcome{Kind: retry.Reset})
 	default:
-		o := retry.Outcome{Kind: retry.Responded, Status: adm.Status}
-		if adm.RetryAfter > 0 {
-			o.Hint = retry.Hint{After: adm.RetryAfter, Valid: true, Seen: true}
-		}
-		e.conclude(id, o)
+		e.conclude(id, answer{status: int16(adm.Status), after: adm.RetryAfter}.outcome())
+	}
+}
+
+// lose counts an attempt that does not reach the target.
+func (e *engine) lose(how int) {
+	if e.rec != nil {
+		e.rec.Lost(how)
 	}
 }
 
 // arrive counts an attempt that has reached the target.
-func (e *engine) arrive(c *client, kind station.Kind) {
+func (e *engine) arrive(c *client, attempt int, kind station.Kind) {
 	e.stats.Arrivals++
 	if e.rec != nil {
-		attempt := c.policy.Attempt()
 		e.rec.Arrival(record.Arrival{
 			At: e.now, Attempt: attempt, Opening: !c.seen && attempt == 0,
 			Rejected: kind != station.Accepted && kind != station.Hung,
 		})
 	}
 	c.seen = true
+	if kind == station.Accepted && e.instant {
+		e.serveAtOnce()
+	}
+}
+
+// serveAtOnce counts the work of a target whose clients know of their success when they are
+// accepted. The station goes on to be busy with it.
+func (e *engine) serveAtOnce() {
+	for _, ok := e.station.Finish(e.now); ok; _, ok = e.station.Finish(e.now) {
+	}
+	if e.rec != nil {
+		e.rec.Served(e.now, false)
+	}
 }
 
 // expire ends an attempt that has taken too long. Events of attempts that have ended are left in
 // the queue, so that the client's state counts.
 func (e *engine) expire(id uint32) {
 	c := &e.clients[id]
-	if c.state == sent && c.deadline() == e.now {
+	switch {
+	case c.state != sent || c.deadline() != e.now:
+	case e.net != nil:
+		e.giveUp(id)
+	default:
 		e.abandon(id, retry.Timeout)
 	}
 }
 
 // cut ends every attempt that waits for an answer, as the loss of its connection does.
 func (e *engine) cut() {
+	if e.net != nil {
+		e.sever()
+		return
+	}
 	for i := range e.clients {
 		if e.clients[i].state == sent {
 			e.abandon(uint32(i), retry.Reset)
@@ -188,22 +222,22 @@ func (e *engine) decide(id uint32, o retry.Outcome) retry.Decision {
 
 // record tells the recorder of an attempt that has ended.
 func (e *engine) record(c *client, attempt int, o retry.Outcome, d retry.Decision) {
-	e.rec.Sent(0, record.Sent{Attempt: attempt, Due: c.due, At: c.due})
+	e.rec.Sent(record.Sent{Attempt: attempt, Due: c.due, At: c.due})
 	sample := record.Sample{Latency: e.now - c.due, Answered: o.Kind == retry.Responded}
 	if sample.Answered {
 		sample.Key = record.StatusKey(o.Status)
 	} else {
 		sample.Key = record.KindKey(int(o.Kind))
 	}
-	e.rec.Outcome(0, sample)
+	e.rec.Outcome(sample)
 	if o.Hint.Seen {
-		e.rec.Hint(0, record.Hint{Valid: o.Hint.Valid, Obeyed: d.Hinted})
+		e.rec.Hint(record.Hint{Valid: o.Hint.Valid, Obeyed: d.Hinted})
 	}
 	if d.Retry {
-		e.rec.Delay(0, record.Delay{Retry: attempt, Planned: d.Delay, Draw: d.Draw})
+		e.rec.Delay(record.Delay{Retry: attempt, Planned: d.Delay, Draw: d.Draw})
 		return
 	}
-	e.rec.OperationEnded(0, record.Operation{
+	e.rec.OperationEnded(record.Operation{
 		At: e.now, Elapsed: c.policy.Elapsed(e.now), Attempts: attempt + 1,
 		Succeeded: d.Reason == retry.Succeeded, Reason: int(d.Reason),
 	})
@@ -212,6 +246,6 @@ func (e *engine) record(c *client, attempt int, o retry.Outcome, d retry.Decisio
 // recordSent tells the recorder of an attempt that the end of the run cut short.
 func (e *engine) recordSent(c *client) {
 	if e.rec != nil {
-		e.rec.Sent(0, record.Sent{Attempt: c.policy.Attempt(), Due: c.due, At: c.due})
+		e.rec.Sent(record.Sent{Attempt: c.policy.Attempt(), Due: c.due, At: c.due})
 	}
 }

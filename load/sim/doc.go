@@ -8,8 +8,18 @@
 //
 // Events happen in the order of their moments, those of one moment in the order in which they were
 // scheduled. What the target has finished by a moment comes before everything else of that moment,
-// each completion at its own. So at t0 the clients arrive in the order of their numbers.
+// each completion at its own. So at t0 the clients arrive in the order of their numbers. An answer
+// that arrives at the very moment when its attempt times out is an answer.
 //
 // The rules are those of the fleet that reaches its target in memory (load/fleet), of which a run
 // in a bubble counts the same.
+//
+// # Network
+//
+// Where a plan has latency or loss, an attempt arrives one latency after it left, and its answer
+// another one after the target gave it. A timeout counts from when the attempt was due. What was
+// given up still arrives, and is work until the news of it arrives; a target that goes on with
+// abandoned work then knows that it is wasted, one that cancels stops. A client whose message was
+// lost learns nothing before its timeout. A target that begins to refuse closes its connections:
+// clients learn of it one latency later, and a request that is on its way then is lost.
 package sim

@@ -31,7 +31,12 @@ func anyPlan(rt *rapid.T) (p plan.Plan, strategy string) {
 	p.Workers = rapid.IntRange(1, 4).Draw(rt, "workers")
 	p.Queue = rapid.IntRange(0, 20).Draw(rt, "queue")
 	p.Service = rapid.SampledFrom([]string{plan.ServiceFixed, plan.ServiceExp}).Draw(rt, "service")
-	p.Model = rapid.SampledFrom([]string{plan.ModelSlots, plan.ModelTokenBucket}).Draw(rt, "model")
+	p.Model = rapid.SampledFrom([]string{plan.ModelSlots, plan.ModelTokenBucket, plan.ModelRejectIfBusy}).Draw(rt, "model")
+	if p.Model == plan.ModelRejectIfBusy {
+		p.Workers, p.Queue = 1, 0
+	}
+	p.Latency = rapid.SampledFrom([]plan.Law{{}, {Mean: 7 * time.Millisecond}, {Mean: 10 * time.Millisecond, SD: 8 * time.Millisecond}, {SD: 400 * time.Millisecond}}).Draw(rt, "latency")
+	p.LossShare = rapid.SampledFrom([]float64{0, 0.2, 1}).Draw(rt, "loss")
 	p.Abandoned = rapid.SampledFrom([]string{plan.AbandonedProcess, plan.AbandonedCancel}).Draw(rt, "abandoned")
 	p.SendRetryAfter = rapid.SampledFrom([]time.Duration{0, time.Second, plan.AutoRetryAfter}).Draw(rt, "send-retry-after")
 	p.RetryAfterJitter = rapid.SampledFrom([]time.Duration{plan.ByStrategy, 0, time.Second}).Draw(rt, "retry-after-jitter")

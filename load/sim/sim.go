@@ -17,6 +17,7 @@ import (
 const (
 	lostRefused = iota
 	lostRequest
+	lostReset
 	lostOnTheWay
 )
 
@@ -24,6 +25,7 @@ const (
 var LostNames = []string{
 	lostRefused:  "refused",
 	lostRequest:  "lost_request",
+	lostReset:    "reset_before_arrival",
 	lostOnTheWay: "on_the_way_at_end",
 }
 
@@ -81,11 +83,13 @@ func Run(ctx context.Context, c Config) Stats {
 type engine struct {
 	plan   *plan.Plan
 	policy retry.Policy
-	rec    *record.Recorder
+	rec    *record.Solo // nil: nothing is recorded
 	trace  func(retry.Row)
 	beat   func(time.Duration)
 
 	station *station.Station
+	instant bool     // clients know of their success when they are accepted
+	net     *network // nil: messages take no time and none is lost
 	clients []client
 	queue   heap
 	idle    idleRing
@@ -103,12 +107,17 @@ type engine struct {
 func newEngine(c Config) *engine {
 	p := c.Plan
 	e := &engine{
-		plan: p, policy: p.Policy(c.Strategy), rec: c.Recorder, trace: c.Trace, beat: c.Beat,
+		plan: p, policy: p.Policy(c.Strategy), trace: c.Trace, beat: c.Beat,
 		station:    station.New(p.Station(), seed.Stream(c.Seed, seed.Service, 0)),
+		instant:    p.Model == plan.ModelRejectIfBusy,
+		net:        newNetwork(p, c.Seed),
 		clients:    make([]client, p.Clients),
 		duration:   p.Duration,
 		operations: p.OperationsTotal(),
 		stats:      Stats{Completion: -1},
+	}
+	if c.Recorder != nil {
+		e.rec = c.Recorder.Solo()
 	}
 	for i := range e.clients {
 		stream := uint32(i)
@@ -130,7 +139,7 @@ func newEngine(c Config) *engine {
 	return e
 }
 
-// An event's id is its kind and what it is of: a client, or the place of an outage in the plan.
+// An event's id is its kind and what it is of: a client, a flight, or the place of an outage in the plan.
 const (
 	kindShift = 28
 	indexMask = 1<<kindShift - 1
@@ -141,6 +150,9 @@ const (
 	kindTimeout
 	kindOpening
 	kindCut
+	kindRequest // of a flight: it arrives
+	kindAnswer
+	kindNews
 )
 
 // prepare schedules what is known from the start.
@@ -179,7 +191,7 @@ func (e *engine) run(ctx context.Context) {
 			return
 		}
 		due, some := e.queue.peek()
-		if at, ok := e.station.Next(); ok && at < e.duration && (!some || at <= due) {
+		if at, ok := e.station.Next(); ok && !e.instant && at < e.duration && (!some || at <= due) {
 			e.finish(at)
 			continue
 		}
@@ -198,16 +210,30 @@ func (e *engine) run(ctx context.Context) {
 			e.startOperation()
 		case kindCut:
 			e.cut()
+		case kindRequest:
+			e.land(index)
+		case kindAnswer:
+			e.hear(index)
+		case kindNews:
+			e.learn(index)
 		}
 	}
 }
 
 // goOn tells how far the run has come, and reports whether it may go on.
 func (e *engine) goOn(ctx context.Context) bool {
-	if e.beat != nil {
-		e.beat(e.now)
-	}
+	e.tell(e.now)
 	return ctx.Err() == nil
+}
+
+// tell brings the recorder up to date, and tells how far the run has come.
+func (e *engine) tell(now time.Duration) {
+	if e.rec != nil {
+		e.rec.Flush()
+	}
+	if e.beat != nil {
+		e.beat(now)
+	}
 }
 
 // finish hands out what the target has done at a moment.
@@ -220,7 +246,11 @@ func (e *engine) finish(at time.Duration) {
 	if e.rec != nil {
 		e.rec.Served(d.At, d.Abandoned)
 	}
-	if !d.Abandoned {
+	switch {
+	case d.Abandoned:
+	case e.net != nil:
+		e.reply(uint32(d.Tag), answer{status: statusServed})
+	default:
 		e.conclude(uint32(d.Tag), retry.Outcome{Kind: retry.Responded, Status: statusServed})
 	}
 }
@@ -243,8 +273,9 @@ func (e *engine) end() Stats {
 			s.Unfinished++
 		}
 	}
-	if e.beat != nil {
-		e.beat(s.End)
+	if e.net != nil {
+		e.strand()
 	}
+	e.tell(s.End)
 	return *s
 }
