@@ -91,7 +91,7 @@ type engine struct {
 	instant bool     // clients know of their success when they are accepted
 	net     *network // nil: messages take no time and none is lost
 	clients []client
-	queue   heap
+	queue   *queue
 	idle    idleRing
 	open    *pace.Schedule // nil in a closed loop
 	opening time.Duration  // when its next operation is due
@@ -112,6 +112,7 @@ func newEngine(c Config) *engine {
 		instant:    p.Model == plan.ModelRejectIfBusy,
 		net:        newNetwork(p, c.Seed),
 		clients:    make([]client, p.Clients),
+		queue:      newQueue(p.Clients),
 		duration:   p.Duration,
 		operations: p.OperationsTotal(),
 		stats:      Stats{Completion: -1},
@@ -190,18 +191,21 @@ func (e *engine) run(ctx context.Context) {
 		if e.stats.Events++; e.stats.Events%beatEvery == 0 && !e.goOn(ctx) {
 			return
 		}
-		due, some := e.queue.peek()
-		if at, ok := e.station.Next(); ok && !e.instant && at < e.duration && (!some || at <= due) {
-			e.finish(at)
-			continue
+		until, completes := e.duration, false
+		if at, ok := e.station.Next(); ok && !e.instant && at < e.duration {
+			until, completes = at, true
 		}
-		if !some {
+		if !e.queue.before(until) {
+			if completes {
+				e.finish(until)
+				continue
+			}
 			e.now = e.duration // what is left is due after it
 			return
 		}
-		e.now = due
-		_, id := e.queue.pop()
-		switch index := id & indexMask; id &^ indexMask {
+		next := e.queue.pop()
+		e.now = next.due
+		switch index := next.id & indexMask; next.id &^ indexMask {
 		case kindAttempt:
 			e.leave(index)
 		case kindTimeout:
