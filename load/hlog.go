@@ -55,13 +55,20 @@ func (h *hlogger) write(lines []byte) {
 	}
 }
 
+// begin says that a run begins, whose T0 is set.
+func (h *hlogger) begin(run record.HLogRun) {
+	if h != nil {
+		h.write(h.encode.Run(h.lines, run))
+	}
+}
+
 // follow says that a run begins at t0, and writes its buckets as they close, until ctx is cancelled.
 func (h *hlogger) follow(ctx context.Context, t0 time.Time, run record.HLogRun, r *record.Recorder) {
 	if h == nil {
 		return
 	}
 	run.T0 = max(0, t0.Sub(h.base))
-	h.write(h.encode.Run(h.lines, run))
+	h.begin(run)
 	every(ctx, t0.Add(hlogPhase), hlogEvery, func() { h.buckets(r, time.Since(t0)-hlogGrace) })
 }
 
@@ -86,6 +93,9 @@ func every(ctx context.Context, from time.Time, period time.Duration, f func()) 
 
 // buckets writes those that ended by until.
 func (h *hlogger) buckets(r *record.Recorder, until time.Duration) {
+	if h == nil {
+		return
+	}
 	lines := h.lines
 	for {
 		x, ok := r.Export(until)

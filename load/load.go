@@ -41,15 +41,19 @@ type Env struct {
 	Progress func(Stage)
 }
 
-// A Stage is one strategy's run under way.
+// A Stage is one run under way: of one strategy, and with a repeat of one seed.
 type Stage struct {
 	Index, Count int // of the strategies; Index is from 0
 	Strategy     string
+	Seed, Seeds  int       // of the repeated seeds; Seed is from 0
 	Start        time.Time // t0, a little in the future
 	Duration     time.Duration
 	Operations   int64
 	Totals       func() record.Totals
 	Outside      bool // the clients are not ours: of Totals, what arrived and was served counts
+	// Simulated, where set, says how far an invocation in virtual time is, whose runs go on side by side.
+	// Such a Stage is the only one, and of the others Count, Seeds, Start, Duration and Operations are set.
+	Simulated func() Simulated
 }
 
 // ErrLimit marks a fleet that this machine's limits do not allow.
@@ -135,28 +139,29 @@ func newResult(p plan.Plan, env Env) (*record.Result, error) {
 	}, nil
 }
 
-// runAll runs the strategies one after another and puts what was measured into the result. The error
-// is that of the first that could not run.
+// runAll runs the strategies one after another, each with one seed after another, and puts what was
+// measured into the result. The error is that of the first that could not run.
 func (s storm) runAll(ctx context.Context, result *record.Result) error {
 	for i, strategy := range s.plan.Strategies {
 		one := s
 		one.strategy, one.index = strategy, i
-		if s.site != nil && (i > 0 || s.site.probe != nil) {
-			one.rest = []string{s.site.calm(ctx, s.plan, s.env)}
-		}
-		run, reasons, err := one.run(ctx)
-		if err != nil && ctx.Err() == nil {
-			return failure(strategy, err)
-		}
-		if err == nil {
+		seeds, err := one.runSeeds(ctx)
+		if seeds.first != nil {
+			run := *seeds.first
+			if s.plan.Repeat > 1 {
+				run.Repeats = record.Repeated(s.plan.Seed.Value, seeds.figures)
+			}
 			result.Runs = append(result.Runs, run)
-			for _, reason := range reasons {
+			for _, reason := range seeds.reasons() {
 				result.InvalidReasons = append(result.InvalidReasons, prefixed(s.plan, strategy, reason))
 			}
 		}
 		if ctx.Err() != nil {
 			result.Interrupted = true
 			break
+		}
+		if err != nil {
+			return failure(strategy, err)
 		}
 	}
 	return nil

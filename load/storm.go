@@ -25,6 +25,7 @@ type storm struct {
 	trace *tracer
 	log   *hlogger
 	index int
+	seed  int        // how many seeds after the plan's
 	site  *elsewhere // nil: the built-in target
 	rest  []string   // notes on whether the target was at rest before
 
@@ -171,7 +172,7 @@ func (s *storm) begin(ctx context.Context, wg *sync.WaitGroup, t0 time.Time) {
 	wg.Go(func() { s.log.follow(ctx, t0, s.logged(), s.recorder) })
 	if s.env.Progress != nil {
 		s.env.Progress(Stage{
-			Index: s.index, Count: len(s.plan.Strategies), Strategy: s.strategy,
+			Index: s.index, Count: len(s.plan.Strategies), Strategy: s.strategy, Seed: s.seed, Seeds: s.plan.Repeat,
 			Start: t0, Duration: s.plan.Duration, Operations: s.plan.OperationsTotal(),
 			Totals: s.recorder.Totals,
 		})

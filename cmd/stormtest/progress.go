@@ -26,10 +26,12 @@ type progress struct {
 	quit     chan struct{}
 	wg       sync.WaitGroup
 
+	told  record.Totals // of an outside run: where nothing comes, nothing is told
+	drawn bool          // something has been told
+
 	mu      sync.Mutex
 	current load.Stage
 	running bool
-	told    record.Totals // of an outside run: where nothing comes, nothing is told
 }
 
 // startProgress begins to tell; stop ends it. quiet tells nothing.
@@ -77,7 +79,7 @@ func (p *progress) tell(every time.Duration) {
 		case <-tick.C:
 			p.draw()
 		case <-p.quit:
-			if p.terminal {
+			if p.terminal && p.drawn {
 				fmt.Fprint(p.w, "\r\x1b[K") // the report stands where the bar stood
 			}
 			return
@@ -89,7 +91,12 @@ func (p *progress) draw() {
 	p.mu.Lock()
 	s, running := p.current, p.running
 	p.mu.Unlock()
-	if !running {
+	if !running || s.Simulated != nil && time.Since(s.Start) < simulatedQuiet {
+		return
+	}
+	p.drawn = true
+	if s.Simulated != nil {
+		p.drawSimulated(s)
 		return
 	}
 	elapsed := min(max(0, time.Since(s.Start)), s.Duration)
@@ -113,8 +120,12 @@ func sentence(s load.Stage, elapsed time.Duration) string {
 		return sentenceOutside(s, elapsed)
 	}
 	t := s.Totals()
-	return fmt.Sprintf("%s (%d of %d): %.0f s of at most %.0f s, %d of %d operations succeeded, %d attempts arrived",
-		s.Strategy, s.Index+1, s.Count, elapsed.Seconds(), s.Duration.Seconds(), t.Succeeded, s.Operations, t.Arrivals)
+	seed := ""
+	if s.Seeds > 1 {
+		seed = fmt.Sprintf(", seed %d of %d", s.Seed+1, s.Seeds)
+	}
+	return fmt.Sprintf("%s (%d of %d)%s: %.0f s of at most %.0f s, %d of %d operations succeeded, %d attempts arrived",
+		s.Strategy, s.Index+1, s.Count, seed, elapsed.Seconds(), s.Duration.Seconds(), t.Succeeded, s.Operations, t.Arrivals)
 }
 
 // barMost is the longest bar; beyond, it says no more.
@@ -126,20 +137,27 @@ func bar(s load.Stage, elapsed time.Duration, columns int) string {
 		line := sentenceOutside(s, elapsed)
 		return line[:min(len(line), max(0, columns-1))]
 	}
-	t := s.Totals()
-	share := elapsed.Seconds() / s.Duration.Seconds()
-	line := fmt.Sprintf("%s %3.0f%%", s.Strategy, 100*share)
+	t, name := s.Totals(), s.Strategy
+	if s.Seeds > 1 {
+		name += fmt.Sprintf(" %d/%d", s.Seed+1, s.Seeds)
+	}
+	return barLine(name, elapsed.Seconds()/s.Duration.Seconds(), columns,
+		fmt.Sprintf(" %.0f s left", (s.Duration-elapsed).Seconds()),
+		fmt.Sprintf(", %d of %d done", t.Succeeded, s.Operations),
+		fmt.Sprintf(", %d attempts", t.Arrivals),
+	)
+}
+
+// barLine draws what is done of name, a share in 0..1, and behind it each of more that there is room for.
+func barLine(name string, share float64, columns int, more ...string) string {
+	line := fmt.Sprintf("%s %3.0f%%", name, 100*share)
 	if n := min(barMost, columns-len(line)-4); n > 0 {
 		full := int(share * float64(n))
 		line += " [" + strings.Repeat("#", full) + strings.Repeat(".", n-full) + "]"
 	}
-	for _, more := range []string{
-		fmt.Sprintf(" %.0f s left", (s.Duration - elapsed).Seconds()),
-		fmt.Sprintf(", %d of %d done", t.Succeeded, s.Operations),
-		fmt.Sprintf(", %d attempts", t.Arrivals),
-	} {
-		if len(line)+len(more) < columns {
-			line += more
+	for _, text := range more {
+		if len(line)+len(text) < columns {
+			line += text
 		}
 	}
 	return line[:min(len(line), max(0, columns-1))]

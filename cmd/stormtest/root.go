@@ -62,7 +62,7 @@ func newRoot(w world) *cobra.Command {
 			if err := flags.takeURL(args); err != nil {
 				return err
 			}
-			return storm(cmd.Context(), w, &flags, &outs)
+			return storm(cmd.Context(), w, job{flags: &flags, outs: &outs, engine: plan.Real, run: load.Run})
 		},
 	}
 	flags.add(cmd, plan.Real)
@@ -74,7 +74,7 @@ func newRoot(w world) *cobra.Command {
 	cmd.SetUsageFunc(writeUsage)
 	cmd.SetHelpFunc(writeHelp)
 	cmd.SuggestionsMinimumDistance = 2
-	cmd.AddCommand(newPlan(w), newProbe(w), newReport(w), newServe(w), newStrategies(w))
+	cmd.AddCommand(newPlan(w), newProbe(w), newReport(w), newServe(w), newSim(w), newStrategies(w))
 	return cmd
 }
 
@@ -95,26 +95,34 @@ func maybeURL(cmd *cobra.Command, args []string) error {
 	return usage("argument %q: want a URL, a command or flags%s", secret.URL(args[0]), hint)
 }
 
+// A job is a command that runs a plan: by which engine, and where its reports go.
+type job struct {
+	flags  *planFlags
+	outs   *outputs
+	engine plan.Engine
+	run    func(context.Context, plan.Plan, load.Env) (*record.Result, error)
+}
+
 // storm runs a plan and reports what it measured.
-func storm(ctx context.Context, w world, flags *planFlags, outs *outputs) error {
-	p, gates, err := flags.resolveFor(w, plan.Real)
+func storm(ctx context.Context, w world, j job) error {
+	p, gates, err := j.flags.resolveFor(w, j.engine)
 	if err != nil {
 		return err
 	}
-	material, err := readMaterial(w, p, flags.file)
+	material, err := readMaterial(w, p, j.flags.file)
 	if err != nil {
 		return err
 	}
 	if !p.Seed.Set {
 		p.Seed = newSeed()
 	}
-	sinks, err := outs.open(w)
+	sinks, err := j.outs.open(w)
 	if err != nil {
 		return err
 	}
 	defer sinks.discard()
-	progress := startProgress(w, outs.quiet)
-	result, err := load.Run(ctx, p, load.Env{
+	progress := startProgress(w, j.outs.quiet)
+	result, err := j.run(ctx, p, load.Env{
 		Version:  version,
 		HLog:     sinks.stream(hlogFlag),
 		Trace:    sinks.stream(traceFlag),

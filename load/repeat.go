@@ -1,0 +1,63 @@
+package load
+
+import (
+	"context"
+	"fmt"
+
+	"stormtest/load/record"
+)
+
+// A seedRuns is what the seeds of one strategy measured in real time.
+type seedRuns struct {
+	first   *record.Run // nil where it could not run
+	invalid []string    // why the first seed's generator did not keep up
+	figures [][]float64 // of each seed that came to its end; none without a repeat
+
+	othersInvalid int    // of how many other seeds the generator did not keep up
+	otherReason   string // the first of these, and why
+}
+
+// runSeeds runs the storm with one seed after another, until one cannot run or ctx is cancelled. The run
+// that the latter cuts counts only where it is the first. Trace and log are of the first.
+func (s *storm) runSeeds(ctx context.Context) (seedRuns, error) {
+	var all seedRuns
+	for i := range s.plan.Repeat {
+		one := *s
+		one.plan.Seed.Value += uint64(i)
+		one.seed = i
+		if i > 0 {
+			one.trace, one.log = nil, nil
+		}
+		if s.site != nil && (s.index > 0 || i > 0 || s.site.probe != nil) {
+			one.rest = []string{s.site.calm(ctx, s.plan, s.env)}
+		}
+		run, reasons, err := one.run(ctx)
+		if err != nil {
+			return all, err
+		}
+		cut := ctx.Err() != nil
+		switch {
+		case i == 0:
+			all.first, all.invalid = &run, reasons
+		case !cut && len(reasons) > 0:
+			if all.othersInvalid++; all.othersInvalid == 1 {
+				all.otherReason = fmt.Sprintf("seed %d: %s", one.plan.Seed.Value, reasons[0])
+			}
+		}
+		if cut {
+			return all, nil
+		}
+		if s.plan.Repeat > 1 {
+			all.figures = append(all.figures, record.Figures(&run))
+		}
+	}
+	return all, nil
+}
+
+// reasons says why the figures are not the target's, of all seeds in one line for those after the first.
+func (all *seedRuns) reasons() []string {
+	if all.othersInvalid == 0 {
+		return all.invalid
+	}
+	return append(all.invalid, fmt.Sprintf("the generator did not keep up in %d of the other seeds' runs, first with %s", all.othersInvalid, all.otherReason))
+}

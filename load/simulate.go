@@ -1,0 +1,264 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"stormtest/load/plan"
+	"stormtest/load/record"
+	"stormtest/load/retry"
+	"stormtest/load/sim"
+)
+
+// Simulate is [Run] in virtual time: the same plan, strategies, policy, target and records, without a
+// clock, sockets or this machine's limits. Of env, Version, Trace, HLog and Progress count.
+//
+// The strategies and, with a repeat, the seeds run side by side, one a core and as many as memory is
+// meant for. Each is a function of plan and seed alone, so the result is the same whatever the number
+// of cores; StartedAt is all that differs from one time to the next. Trace and log are of the first
+// seed's runs, one strategy after another.
+//
+// When ctx is cancelled, what was measured until then is in the result, which is then marked
+// interrupted: a note of each run that was cut says how far it came, and the repeats count the seeds
+// from the first one to the last before one that had not ended.
+func Simulate(ctx context.Context, p plan.Plan, env Env) (*record.Result, error) {
+	if !p.Seed.Set {
+		panic("load: BUG: a plan without a seed")
+	}
+	if err := p.For(plan.Virtual); err != nil {
+		return nil, err
+	}
+	result, err := newResult(p, env)
+	if err != nil {
+		return nil, err
+	}
+	ctx, abandon := context.WithCancel(ctx)
+	defer abandon()
+	trace, stopTrace := startTracer(ctx, env.Trace, abandon)
+	defer stopTrace()
+	s := newSimulation(p, trace, newHLogger(env.HLog, result, abandon))
+	if env.Progress != nil {
+		env.Progress(Stage{
+			Count: len(p.Strategies), Seeds: p.Repeat, Start: time.Now(), Duration: p.Duration, Operations: p.OperationsTotal(),
+			Simulated: s.meter.read,
+		})
+	}
+	s.runAll(ctx)
+	result.Runs, result.Interrupted = s.runs()
+	return result, errors.Join(s.log.done(!result.Interrupted), trace.flush())
+}
+
+// A simulation is one invocation in virtual time.
+type simulation struct {
+	plan  plan.Plan
+	trace *tracer
+	log   *hlogger
+	meter *meter
+	// ends holds what became of each strategy's seeds. Each element is written by one worker.
+	ends [][]ending
+	// logged is the virtual time that the runs in the log have taken so far.
+	logged time.Duration
+}
+
+// An ending is what became of one seed of a strategy.
+type ending struct {
+	run     *record.Run // of the first seed, also where it was cut; else nil
+	figures []float64   // with a repeat
+	whole   bool        // it came to its end
+}
+
+// A task is what one worker does without a break: the trials of these places.
+type task []place
+
+// A place is a strategy and how many seeds after the plan's.
+type place struct{ strategy, seed int }
+
+func newSimulation(p plan.Plan, trace *tracer, log *hlogger) *simulation {
+	s := &simulation{plan: p, trace: trace, log: log, ends: make([][]ending, len(p.Strategies))}
+	for i := range s.ends {
+		s.ends[i] = make([]ending, p.Repeat)
+	}
+	s.meter = newMeter(len(p.Strategies) * p.Repeat)
+	return s
+}
+
+// tasks lists what is to run, every strategy's first seed before any second: so that work is of one mix
+// from begin to end, and the share that is done tells of the time that is left.
+func (s *simulation) tasks() []task {
+	var list []task
+	for seed := range s.plan.Repeat {
+		for strategy := range s.plan.Strategies {
+			list = append(list, task{{strategy, seed}})
+		}
+	}
+	if s.trace == nil && s.log == nil {
+		return list
+	}
+	// What is written as it goes on goes one strategy after another.
+	n := len(s.plan.Strategies)
+	first := make(task, n)
+	for i := range first {
+		first[i] = list[i][0]
+	}
+	return append([]task{first}, list[n:]...)
+}
+
+// What may be in memory at a time: so many clients in all. A client takes some 250 bytes; a bucket in
+// which something arrives takes up to 10 kB with all that hangs on it, and few are so full.
+const (
+	clientsInMemory = 4_000_000
+	bucketInClients = 10
+)
+
+// workers is how many runs go on at a time.
+func (s *simulation) workers() int {
+	each := s.plan.Clients + bucketInClients*int(s.plan.Duration/s.plan.Bucket)
+	return max(1, min(runtime.GOMAXPROCS(0), clientsInMemory/each))
+}
+
+// runAll runs every task, or those that begin before ctx is cancelled.
+func (s *simulation) runAll(ctx context.Context) {
+	tasks := s.tasks()
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range min(s.workers(), len(tasks)) {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < len(tasks); i = int(next.Add(1)) - 1 {
+				for _, at := range tasks[i] {
+					if ctx.Err() != nil {
+						return
+					}
+					s.ends[at.strategy][at.seed] = s.run(ctx, at)
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// run runs one trial.
+func (s *simulation) run(ctx context.Context, at place) ending {
+	t := trial{plan: s.plan, strategy: s.plan.Strategies[at.strategy], engine: record.EngineVirtual, measuredAt: measuredAtTarget}
+	t.plan.Seed.Value += uint64(at.seed)
+	if t.plan.Model != plan.ModelOCC { // whose writers have no capacity
+		t.capacity = &s.plan.CapacityPerSecond
+	}
+	t.newBank()
+	recording := t.recording(sim.LostNames)
+	recording.Shards = 1
+	t.recorder = record.New(recording)
+	gauge := s.meter.begin(&t, at.seed)
+	c := sim.Config{
+		Plan: &t.plan, Strategy: t.strategy, Seed: t.plan.Seed.Value, Budget: t.budget, Recorder: t.recorder,
+		Beat: gauge.set,
+	}
+	first := at.seed == 0
+	if first {
+		s.write(&c, &t, gauge)
+	}
+	stats := sim.Run(ctx, c)
+	cut := ctx.Err() != nil
+	notes := t.virtualNotes(stats, cut)
+	run := t.summarise(record.End{
+		At: stats.End, InFlight: stats.InFlight, Unfinished: stats.Unfinished, Unstarted: stats.Unstarted,
+		TimerSource: timerVirtual, Notes: notes,
+	})
+	if first {
+		s.log.end(t.recorder, &run, cut)
+		s.logged += time.Duration(len(run.Buckets)) * run.Bucket
+	}
+	gauge.end()
+	return s.ending(at, run, cut)
+}
+
+// timerVirtual stands where a run in real time says what it was timed with.
+const timerVirtual = "virtual"
+
+// write has the run write its trace and its log as virtual time passes.
+func (s *simulation) write(c *sim.Config, t *trial, g *gauge) {
+	if s.trace != nil {
+		c.Trace = func(row retry.Row) { s.trace.write(t.strategy, row) }
+	}
+	if s.log == nil {
+		return
+	}
+	run := t.logged()
+	run.T0 = s.logged
+	s.log.begin(run)
+	c.Beat = func(now time.Duration) {
+		g.set(now)
+		s.log.buckets(t.recorder, now)
+	}
+}
+
+// ending keeps of a run what the result needs.
+func (s *simulation) ending(at place, run record.Run, cut bool) ending {
+	e := ending{whole: !cut}
+	if at.seed == 0 {
+		e.run = &run
+	}
+	if s.plan.Repeat > 1 {
+		e.figures = record.Figures(&run)
+	}
+	return e
+}
+
+// runs returns the run of each strategy's first seed, with the range of all seeds' figures, and whether
+// something is missing.
+func (s *simulation) runs() (list []record.Run, interrupted bool) {
+	list = []record.Run{}
+	for _, seeds := range s.ends {
+		whole := 0
+		for whole < len(seeds) && seeds[whole].whole {
+			whole++
+		}
+		interrupted = interrupted || whole < len(seeds)
+		if seeds[0].run == nil {
+			continue
+		}
+		run := *seeds[0].run
+		if s.plan.Repeat > 1 {
+			rows := make([][]float64, whole)
+			for i := range rows {
+				rows[i] = seeds[i].figures
+			}
+			run.Repeats = record.Repeated(s.plan.Seed.Value, rows)
+		}
+		list = append(list, run)
+	}
+	return list, interrupted
+}
+
+// virtualNotes is what a reader must know of a run in virtual time.
+func (t *trial) virtualNotes(stats sim.Stats, cut bool) []string {
+	p := &t.plan
+	notes := []string{"virtual time: every event happens at its own moment, so that nobody is late, and nothing is sent"}
+	switch none := p.Latency == (plan.Law{}); {
+	case none && p.LossShare == 0:
+		notes[0] += "; there is no network between clients and target"
+	case none:
+		notes = append(notes, fmt.Sprintf("network: messages take no time, and %s of them, requests and answers, are lost", percent(p.LossShare)))
+	default:
+		text := fmt.Sprintf("network: every message, request or answer, takes %s", p.Latency)
+		if p.Latency.SD > 0 {
+			text += ", a mean and a deviation of which each draws its own"
+		}
+		if p.LossShare > 0 {
+			text += fmt.Sprintf(", and %s of them are lost", percent(p.LossShare))
+		}
+		notes = append(notes, text)
+	}
+	if cut {
+		notes = append(notes, fmt.Sprintf("this run was cut %s after its start, before its end", record.Short(stats.End)))
+	}
+	return append(notes, t.notes(stats.Unstarted)...)
+}
+
+// percent is a share as a sentence says it.
+func percent(share float64) string { return strconv.FormatFloat(100*share, 'g', 6, 64) + " %" }
