@@ -35,10 +35,17 @@ const (
 // 0, 1, 2, ... would be safe without it, but users choose the run seed.
 // Source: Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", 2014.
 func Stream(run uint64, p Purpose, client uint32) *rand.Rand {
+	g := new(rand.PCG)
+	Fill(g, run, p, client)
+	return rand.New(g)
+}
+
+// Fill makes g the generator of Stream. It allocates nothing, for who keeps millions of them.
+func Fill(g *rand.PCG, run uint64, p Purpose, client uint32) {
 	runHash := mix(run)
 	// For one run the map from (p, client) to the first word is one to one.
 	first := mix(runHash ^ (uint64(p)<<32 | uint64(client)))
-	return rand.New(rand.NewPCG(first, mix(first^runHash)))
+	g.Seed(first, mix(first^runHash))
 }
 
 // mix is one step of SplitMix64: a one to one map in which every input bit flips every

@@ -1,0 +1,170 @@
+package retry
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"stormtest/load/backoff"
+	"stormtest/load/retry/budget"
+)
+
+// A Judge is what decides for a [State]: a policy, the streams to draw from and an account. An
+// engine that is one goroutine keeps one Judge and a State for each of its millions of clients; a
+// [Client] is one of each.
+//
+// Not safe for concurrent use.
+type Judge struct {
+	policy  *Policy
+	backoff *rand.Rand
+	hint    *rand.Rand
+	account *budget.Account // nil: every retry is allowed
+}
+
+// A State is how far one client has come with its operation. It takes 40 bytes and holds no
+// pointer, so that a collector need not look at it. The zero State has no operation under way.
+type State struct {
+	begun   time.Duration // when the first attempt of this operation was due
+	prev    time.Duration // the strategy's previous draw of this operation
+	carry   float64       // the strategy's own, see backoff.Attempt
+	ticket  budget.Ticket // of this operation, for the account
+	attempt int32         // number of the attempt under way, 0 first; so also the next retry's index k
+	status  int16         // of the last outcome
+	kind    Kind          // of the last outcome
+	open    bool          // between Begin and the decision that ends the operation
+}
+
+// Init is [Client.Init], but that the streams are those of whatever client is decided for.
+func (j *Judge) Init(p *Policy, backoffRand, hintRand *rand.Rand) {
+	*j = Judge{policy: p, backoff: backoffRand, hint: hintRand}
+}
+
+// Under makes j ask an account before each retry. For one State it must be the same account from
+// Begin on until the operation has ended.
+func (j *Judge) Under(a *budget.Account) { j.account = a }
+
+// Begin is [Client.Begin].
+func (j *Judge) Begin(s *State, now time.Duration) {
+	j.Cancel(s, now)
+	*s = State{begun: now, open: true}
+}
+
+// Leave is [Client.Leave].
+func (j *Judge) Leave(s *State, now time.Duration) {
+	if j.account != nil {
+		j.account.Leave(now, &s.ticket)
+	}
+}
+
+// Cancel is [Client.Cancel].
+func (j *Judge) Cancel(s *State, now time.Duration) {
+	if s.open && j.account != nil {
+		j.account.Cancel(now, &s.ticket)
+	}
+	s.open = false
+}
+
+// Open reports whether an operation is under way.
+func (s *State) Open() bool { return s.open }
+
+// Attempt is [Client.Attempt].
+func (s *State) Attempt() int { return int(s.attempt) }
+
+// Last is [Client.Last].
+func (s *State) Last() Outcome { return Outcome{Kind: s.kind, Status: int(s.status)} }
+
+// Elapsed is [Client.Elapsed].
+func (s *State) Elapsed(now time.Duration) time.Duration { return max(now-s.begun, 0) }
+
+// timeLeft is [Client.TimeLeft].
+func (j *Judge) timeLeft(s *State, now time.Duration) time.Duration {
+	if j.policy.MaxElapsed == 0 {
+		return NoLimit
+	}
+	return max(j.policy.MaxElapsed-s.Elapsed(now), 0)
+}
+
+// AttemptTimeout is [Client.AttemptTimeout].
+func (j *Judge) AttemptTimeout(s *State, now time.Duration) time.Duration {
+	left := j.timeLeft(s, now)
+	if j.policy.Timeout == 0 {
+		return left
+	}
+	return min(j.policy.Timeout, left)
+}
+
+// Decide is [Client.Decide].
+func (j *Judge) Decide(s *State, now time.Duration, o Outcome) Decision {
+	if !s.open {
+		panic("retry: BUG: Decide without an operation under way")
+	}
+	s.kind, s.status = o.Kind, int16(o.Status)
+	p := j.policy
+
+	switch p.RetryOn.Classify(o) {
+	case Success:
+		return j.end(s, now, Succeeded)
+	case Final:
+		return j.end(s, now, NotRetryable)
+	}
+	if !p.repeatable(o) {
+		return j.end(s, now, NotIdempotent)
+	}
+	if p.MaxRetries != Unlimited && s.Attempt() >= p.MaxRetries {
+		return j.end(s, now, MaxRetries)
+	}
+	d := j.delay(s, p.floor(o))
+	if p.MaxElapsed != 0 && d.Delay >= j.timeLeft(s, now) {
+		return j.end(s, now, MaxElapsed)
+	}
+	if j.account != nil && !j.account.Ask(now, &s.ticket) {
+		s.open = false // and the account knows
+		return Decision{Reason: RefusedByBudget}
+	}
+	if s.attempt < math.MaxInt32 { // which no run lives to see
+		s.attempt++
+	}
+	s.prev = d.Draw
+	return d
+}
+
+// delay plans the sleep before the next retry, at least floor, by the rule of
+// Policy.RetryAfterJitter.
+func (j *Judge) delay(s *State, floor time.Duration) Decision {
+	p := j.policy
+	a := backoff.Attempt{Retry: s.Attempt(), Prev: s.prev, Carry: &s.carry}
+	draw := p.Strategy.Delay(j.backoff, a)
+	if draw < 0 {
+		panic(fmt.Sprintf("retry: BUG: strategy %T gave a delay of %v", p.Strategy, draw))
+	}
+	draw = min(draw, NoLimit)
+
+	delay := draw
+	switch {
+	case floor == 0:
+	case p.RetryAfterJitter > 0:
+		delay = floor + time.Duration(j.hint.Int64N(int64(p.RetryAfterJitter)))
+	case p.RetryAfterJitter == 0:
+		delay = floor
+	case backoff.Jittered(p.Strategy, a):
+		delay = floor + draw
+	default:
+		delay = max(floor, draw)
+	}
+	return Decision{
+		Retry:  true,
+		Delay:  min(delay, NoLimit),
+		Draw:   draw,
+		Hinted: floor > 0 && (p.RetryAfterJitter >= 0 || delay != draw),
+	}
+}
+
+// end closes the operation.
+func (j *Judge) end(s *State, now time.Duration, r Reason) Decision {
+	s.open = false
+	if j.account != nil {
+		j.account.End(now, &s.ticket)
+	}
+	return Decision{Reason: r}
+}
