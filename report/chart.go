@@ -330,7 +330,11 @@ func (c *chart) legend(plan planFields) {
 	case c.capacity == 0:
 		parts = append(parts, "no capacity line: the target serves nothing")
 	default:
-		parts = append(parts, "no capacity line: nobody knows the capacity")
+		why := "nobody knows the capacity"
+		if plan.text("model") == modelOCC {
+			why = "this target has no capacity"
+		}
+		parts = append(parts, "no capacity line: "+why)
 	}
 	if c.gutter == 0 && len(plan.outages()) > 0 {
 		parts = append(parts, c.outage+" outage")

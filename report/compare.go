@@ -59,11 +59,8 @@ func floatOrNil(n *int64) *float64 {
 	return floatOf(*n)
 }
 
-// writeComparison writes the strategies side by side, and with them the target that the order holds for.
+// writeComparison writes several strategies side by side, and with them the target that the order holds for.
 func writeComparison(p *page, r *record.Result, plan planFields) {
-	if len(r.Runs) < 2 {
-		return
-	}
 	p.heading("Side by side")
 	if rows := comparisonRows(r); tableCells(rows) <= p.width {
 		writeComparisonRows(p, r, rows)
@@ -72,11 +69,12 @@ func writeComparison(p *page, r *record.Result, plan planFields) {
 	}
 	p.blank()
 	p.para(bestMark, factIndent, "best of its kind; attempts and amplification are compared only between strategies that got (within 1"+string(nbsp)+"%) most done.")
+	writeRepeats(p, r)
 	model := targetModel(r, plan)
 	if model == "" {
 		model = "unknown, as the result holds no plan"
 	}
-	p.para("Target", factIndent, model+". Against another kind of target the order can be another.")
+	p.para("Target", factIndent, "the ranking holds for this target model: "+model+". Against another kind of target the order can be another.")
 }
 
 // figureWithMark is the text of a criterion with its mark, or a blank in its place.

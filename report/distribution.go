@@ -51,16 +51,18 @@ type histogram struct {
 	name string
 	of   func(*record.Run) *record.Distribution
 	unit func(float64) string
+	// generator says that it is of the measuring side, which virtual time has not.
+	generator bool
 }
 
 var histograms = []histogram{
-	{"latency", func(r *record.Run) *record.Distribution { return &r.Latency }, length},
-	{"operation latency", func(r *record.Run) *record.Distribution { return &r.OperationLatency }, length},
-	{"delay", func(r *record.Run) *record.Distribution { return &r.Delay }, length},
-	{"elapsed", func(r *record.Run) *record.Distribution { return &r.Elapsed }, length},
-	{"lateness", func(r *record.Run) *record.Distribution { return &r.Lateness }, length},
-	{connectionWait, func(r *record.Run) *record.Distribution { return &r.Generator.ConnectionWait }, length},
-	{"attempt at success", func(r *record.Run) *record.Distribution { return &r.AttemptAtSuccess }, significantCount},
+	{"latency", func(r *record.Run) *record.Distribution { return &r.Latency }, length, false},
+	{"operation latency", func(r *record.Run) *record.Distribution { return &r.OperationLatency }, length, false},
+	{"delay", func(r *record.Run) *record.Distribution { return &r.Delay }, length, false},
+	{"elapsed", func(r *record.Run) *record.Distribution { return &r.Elapsed }, length, false},
+	{"lateness", func(r *record.Run) *record.Distribution { return &r.Lateness }, length, true},
+	{connectionWait, func(r *record.Run) *record.Distribution { return &r.Generator.ConnectionWait }, length, true},
+	{"attempt at success", func(r *record.Run) *record.Distribution { return &r.AttemptAtSuccess }, significantCount, false},
 }
 
 // connectionWait is the row that stands only where attempts had to wait for a connection.
@@ -131,7 +133,7 @@ func distributionRows(run *record.Run, shown []statistic) [][]string {
 	}
 	rows := [][]string{head}
 	for _, h := range histograms {
-		if h.name == connectionWait && h.of(run).Count == 0 {
+		if h.name == connectionWait && h.of(run).Count == 0 || h.generator && virtual(run) {
 			continue
 		}
 		row := []string{h.name}

@@ -23,6 +23,9 @@ func writeRun(p *page, run *record.Run, plan planFields) {
 	} else {
 		p.heading(name + ", " + length)
 	}
+	if s := run.Repeats; s != nil {
+		p.fact("Seed", plainUint(s.Seeds[0])+", the first of "+count(s.Count))
+	}
 	drawChart(p, run, plan)
 	p.blank()
 	if run.FromLog != nil {
@@ -44,7 +47,11 @@ func writeRun(p *page, run *record.Run, plan planFields) {
 		writeDistributions(p, run)
 		p.blank()
 		writeBooks(p, run)
-		writeGenerator(p, run)
+		if virtual(run) {
+			writeClock(p, run)
+		} else {
+			writeGenerator(p, run)
+		}
 	}
 	for _, note := range run.Notes {
 		p.para("Note", factIndent, clean(note))
@@ -250,7 +257,14 @@ func writeBooks(p *page, run *record.Run) {
 	b := &run.Books
 	sum := count(b.AttemptsSent) + " attempts sent = " + count(b.Arrivals) + " arrivals"
 	if lost := named(b.Lost); len(lost) > 0 {
-		sum += " + " + strings.Join(lost, " + ") + " lost"
+		var all int64
+		for _, n := range b.Lost {
+			all += n
+		}
+		sum += " + " + count(all) + " lost" + inBrackets(lost)
+	}
+	if virtual(run) {
+		sum += " in virtual time"
 	}
 	writeBalance(p, b, sum)
 }
@@ -322,8 +336,14 @@ func named(counters map[string]int64) []string {
 	return list
 }
 
+// lossWords are the ways in which the network of virtual time loses an attempt.
+var lossWords = map[string]string{"lost_request": "by the network", "on_the_way_at_end": "on the way at the end"}
+
 // outcomeName makes a key of a counter readable: "max_retries" is "max retries", a status stays a number.
 func outcomeName(key string) string {
+	if words, known := lossWords[key]; known {
+		return words
+	}
 	name := strings.ReplaceAll(clean(key), "_", " ")
 	if len(name) == 3 && strings.Trim(name, "0123456789") == "" {
 		return "×" + string(nbsp) + name

@@ -55,7 +55,7 @@ type call struct {
 func (s storm) run() record.Run {
 	draw := rand.New(rand.NewPCG(42, 1))
 	run := record.Run{
-		Strategy: s.strategy, Engine: "virtual", ArrivalsMeasuredAt: "target",
+		Strategy: s.strategy, Engine: "real", ArrivalsMeasuredAt: "target",
 		Duration: time.Duration(s.length) * time.Microsecond, Bucket: 100 * time.Millisecond,
 		CapacityPerSecond: ptr(float64(1_000_000 / s.service)),
 		Operations:        record.Operations{GaveUp: map[string]int64{}},
@@ -213,6 +213,58 @@ func measureWindow(run *record.Run, from, to time.Duration) {
 		c.Dispersion, c.WindowPeakOverCapacity = ptr(3.25), ptr(float64(windowPeak)/capacity)
 	}
 	c.Verdict = record.Judge(record.Evidence{Index: c.ConvoyIndex, Peak: windowPeak, Capacity: &capacity})
+}
+
+// inVirtualTime makes run one of virtual time: there is no generator to tell of.
+func inVirtualTime(run record.Run) record.Run {
+	run.Engine, run.Generator = record.EngineVirtual, record.Generator{KeptUp: true, TimerSource: "virtual"}
+	run.Lateness = dist(make([]int64, run.Attempts.Sent))
+	return run
+}
+
+// spread is a figure of n seeds.
+func spread(mean, p5, p95 float64, n int64) record.Spread {
+	return record.Spread{Mean: &mean, P5: &p5, P95: &p95, Count: n}
+}
+
+// seeds are what the guides' model gives 400 seeds of 1,000 clients, attempts and completion from 6.1
+// of the reference.
+var seeds = map[string]map[string]record.Spread{
+	"none": {"attempts_sent": spread(500_500, 500_500, 500_500, 400), "completion": {}, "success_share": spread(0.009, 0.009, 0.009, 400),
+		"amplification": spread(500.5, 500.5, 500.5, 400), "peak_over_capacity": spread(10, 10, 10, 400), "convoy_index": spread(1, 1, 1, 400),
+		"operation_latency_p50": spread(1.5e9, 1.5e9, 1.5e9, 400), "operation_latency_p99": spread(25.5e9, 25.5e9, 25.5e9, 400)},
+	"equal": {"attempts_sent": spread(4840, 4813, 4868, 400), "completion": spread(10.4e9, 9.0e9, 11.5e9, 400), "success_share": spread(1, 1, 1, 400),
+		"amplification": spread(4.84, 4.813, 4.868, 400), "peak_over_capacity": spread(17.2, 16.9, 17.6, 400), "convoy_index": spread(0.1, 0.08, 0.249999, 400),
+		"operation_latency_p50": spread(1.1e9, 0.999e9, 1.2e9, 400), "operation_latency_p99": spread(5.5e9, 5.1e9, 5.9e9, 400)},
+	"full": {"attempts_sent": spread(4724, 4693, 4753, 400), "completion": spread(8.3e9, 5.9e9, 11.5e9, 387), "success_share": spread(0.99996, 0.999, 1, 400),
+		"amplification": spread(4.724, 4.693, 4.753, 400), "peak_over_capacity": spread(22.7, 22.1, 23.4, 400), "convoy_index": spread(0.01, 0, 0.03, 398),
+		"operation_latency_p50": spread(0.67e9, 0.61e9, 0.72e9, 400), "operation_latency_p99": spread(4.4e9, 3.9e9, 5.0e9, 400)},
+	"decorrelated": {"attempts_sent": spread(3745, 3702, 3785, 400), "completion": spread(6.5e9, 5.1e9, 8.6e9, 400), "success_share": spread(1, 1, 1, 400),
+		"amplification": spread(3.745, 3.702, 3.785, 400), "peak_over_capacity": spread(10, 10, 10, 400), "convoy_index": spread(0.01, 0, 0.02, 400),
+		"operation_latency_p50": spread(0.82e9, 0.78e9, 0.86e9, 400), "operation_latency_p99": spread(3.9e9, 3.6e9, 4.3e9, 400)},
+}
+
+// repeated gives run 400 seeds.
+func repeated(run record.Run) record.Run {
+	run.Repeats = &record.Repeats{Count: 400, Seeds: [2]uint64{42, 441}, Figures: seeds[run.Strategy]}
+	return run
+}
+
+const virtualPlan = `{"clients":1000,"strategy":"all","capacity":"1000/s","workers":1,"queue":0,"model":"reject-if-busy","service":"fixed","status":503,` +
+	`"abandoned":"process","send-retry-after":"none","transport":"tcp","outage":[],"repeat":400,"latency":"0s","loss":"0%"}`
+
+// occResult is a storm on a row: nobody has a capacity, and a network lies between.
+func occResult() *record.Result {
+	run := inVirtualTime(guideStorm("full"))
+	run.CapacityPerSecond, run.Generator.StartSpread = nil, ptr(int64(9_300_000))
+	c := &run.Convoy
+	c.PeakOverCapacity, c.WindowPeakOverCapacity, c.Waves, c.WavePeaks, c.Verdict = nil, nil, nil, nil, record.VerdictClear
+	run.Books.Lost, run.Books.AttemptsSent = map[string]int64{"lost_request": 93}, run.Books.AttemptsSent+93
+	run.Repeats = &record.Repeats{Count: 1, Seeds: [2]uint64{42, 42}, Figures: map[string]record.Spread{
+		"attempts_sent": spread(796, 786, 808, 1), "completion": spread(20e-3*1e9, 5_000, 6e9, 1), "convoy_index": {},
+	}}
+	return resultOf(`{"clients":2000,"capacity":"1000/s","workers":1,"queue":0,"burst":1,"model":"occ","service":"fixed","abandoned":"process",`+
+		`"send-retry-after":"none","transport":"memory","outage":[],"latency":"10ms~2ms","loss":"1%"}`, run)
 }
 
 const guidePlan = `{"clients":2000,"strategy":["none","equal","full","decorrelated"],"capacity":"1000/s","workers":1,"queue":0,` +

@@ -109,24 +109,28 @@ func percent(v *float64) string {
 	if !finite(v) {
 		return none
 	}
-	s := strconv.FormatFloat(*v*100, 'f', 1, 64)
+	return percentDigits(*v) + string(nbsp) + "%"
+}
+
+func percentDigits(share float64) string {
+	s := strconv.FormatFloat(share*100, 'f', 1, 64)
 	switch {
-	case *v > 0 && s == "0.0":
-		s = "<0.1"
-	case *v < 1 && s == "100.0":
-		s = ">99.9"
-	default:
-		s = strings.TrimSuffix(s, ".0")
+	case share > 0 && s == "0.0":
+		return "<0.1"
+	case share < 1 && s == "100.0":
+		return ">99.9"
 	}
-	return s + string(nbsp) + "%"
+	return strings.TrimSuffix(s, ".0")
+}
+
+type durationUnit struct {
+	name     string
+	ns, from float64
 }
 
 // durationUnits are tried from the largest; a unit is used from the length `from` on, in ns, so that three
 // digits stand before or behind the point: 99.9 s, 119 s, 2.00 min.
-var durationUnits = []struct {
-	name     string
-	ns, from float64
-}{
+var durationUnits = []durationUnit{
 	{"h", 3600e9, 7195e9}, {"min", 60e9, 119.5e9}, {"s", 1e9, 0.9995e9}, {"ms", 1e6, 0.9995e6}, {"µs", 1e3, 0.9995e3}, {"ns", 1, 0},
 }
 
@@ -139,21 +143,36 @@ func length(ns float64) string {
 	if ns < 0 {
 		sign, ns = "-", -ns
 	}
+	u := unitOf(ns)
+	if u.ns == 1 {
+		return sign + count(int64(math.Round(ns))) + string(nbsp) + u.name
+	}
+	return sign + lengthDigits(ns/u.ns) + string(nbsp) + u.name
+}
+
+// unitOf is the unit in which a length of so many ns, 0 or more, is written.
+func unitOf(ns float64) durationUnit {
 	for _, u := range durationUnits {
-		if ns < u.from {
-			continue
-		}
-		v := ns / u.ns
-		switch {
-		case u.name == "ns" || v >= 99.95:
-			return sign + count(int64(math.Round(min(v, 1e18)))) + string(nbsp) + u.name
-		case v >= 9.995:
-			return sign + strconv.FormatFloat(v, 'f', 1, 64) + string(nbsp) + u.name
-		default:
-			return sign + strconv.FormatFloat(v, 'f', 2, 64) + string(nbsp) + u.name
+		if ns >= u.from {
+			return u
 		}
 	}
-	return none
+	return durationUnits[len(durationUnits)-1]
+}
+
+// lengthDigits writes a number of units with 3 significant digits, but with 2 decimals from 0.1 to 1.
+func lengthDigits(v float64) string {
+	switch a := math.Abs(v); {
+	case a == 0:
+		return "0"
+	case a >= 99.95:
+		return count(int64(math.Round(max(min(v, 1e18), -1e18))))
+	case a >= 9.995:
+		return strconv.FormatFloat(v, 'f', 1, 64)
+	case a < 0.0995: // of a range whose mean chose the unit
+		return significant(v)
+	}
+	return strconv.FormatFloat(v, 'f', 2, 64)
 }
 
 // lengthOr is length, or none for nil.

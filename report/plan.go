@@ -2,7 +2,9 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -86,16 +88,31 @@ func (f planFields) outages() []outage {
 
 // Fields that say what the target is: the built-in one, and one elsewhere.
 var (
-	builtInFields   = []string{"transport", "model", "burst", "capacity", "workers", "queue", "service", "abandoned", "send-retry-after", "outage"}
+	builtInFields   = []string{"transport", "model", "burst", "capacity", "workers", "queue", "service", "abandoned", "send-retry-after", "outage", "latency", "loss"}
 	elsewhereFields = []string{"url", "unix-socket", "method", "http", "keepalive", "insecure"}
 )
+
+// modelOCC is the target that has no capacity.
+const modelOCC = "occ"
+
+// modelUnread lists the fields that each model does not read.
+var modelUnread = map[string][]string{
+	"slots":          {"burst"},
+	"token-bucket":   {"workers", "queue", "service", "abandoned"},
+	"reject-if-busy": {"burst", "workers", "queue"},
+	modelOCC:         {"burst", "capacity", "workers", "queue", "service", "abandoned", "send-retry-after"},
+}
 
 // targetModel names the target in the words of the flags: "capacity 1000/s, workers 1, queue 0, ...".
 // What has no effect on it is left out.
 func targetModel(r *record.Result, f planFields) string {
-	idle := map[string]string{"transport": "tcp", "send-retry-after": "none", "unix-socket": "none", "keepalive": "true", "insecure": "false"}
-	if f.text("model") != "token-bucket" {
-		idle["burst"] = f.text("burst")
+	idle := map[string]string{"transport": "tcp", "send-retry-after": "none", "unix-socket": "none", "keepalive": "true", "insecure": "false", "latency": noLatency, "loss": noLoss}
+	unread := modelUnread[cmp.Or(f.text("model"), "slots")]
+	if slices.ContainsFunc(r.Runs, func(run record.Run) bool { return virtual(&run) }) {
+		unread = append(slices.Clip(unread), "transport")
+	}
+	for _, key := range unread {
+		idle[key] = f.text(key)
 	}
 	fields := builtInFields
 	if url := f.text("url"); url != "" && url != "none" {

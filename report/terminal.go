@@ -21,9 +21,14 @@ func Terminal(w io.Writer, r *record.Result, o Options) error {
 	p := newPage(w, o)
 	plan := readPlan(r)
 	writeTroubles(p, r)
+	writeHead(p, r, plan)
 	writeVerdicts(p, r, plan)
 	writeGates(p, r)
-	writeComparison(p, r, plan)
+	if len(r.Runs) > 1 {
+		writeComparison(p, r, plan)
+	} else {
+		writeRepeats(p, r)
+	}
 	writeProbe(p, r)
 	for i := range r.Runs {
 		writeRun(p, &r.Runs[i], plan)
@@ -70,7 +75,11 @@ func writeGates(p *page, r *record.Result) {
 	if passed < len(r.Gates) {
 		head, mark = "FAILED", markRed
 	}
-	p.para("Gates", factIndent, styled(mark, head)+": "+count(int64(passed))+" of "+count(int64(len(r.Gates)))+" hold")
+	first := ""
+	if seedsOf(r) != nil {
+		first = ", on the first seed alone"
+	}
+	p.para("Gates", factIndent, styled(mark, head)+": "+count(int64(passed))+" of "+count(int64(len(r.Gates)))+" hold"+first)
 	for _, g := range r.Gates {
 		word := styled(markGreen, "ok")
 		if !g.OK {
@@ -98,7 +107,7 @@ func writeOrigin(p *page, r *record.Result, plan planFields) {
 	if hash := clean(r.PlanHash); hash != "" {
 		p.para("Plan", factIndent, hash)
 	}
-	p.para("Repeat it", factIndent, "the same plan with --seed"+string(nbsp)+plainUint(r.Seed))
+	p.para("Repeat it", factIndent, "the same plan with "+repeatFlags(r))
 }
 
 // heading writes the title of a section after an empty line.

@@ -36,7 +36,19 @@ func results() map[string]*record.Result {
 		"open": openLoop(), "empty": emptyResult(), "arrival": oneArrival(), "interrupted": interrupted,
 		"invalid": invalidResult(), "long": longResult(), "nothing": resultOf("null"), "url": urlResult(), "zero": zeroCapacity(), "idle": idleTarget(),
 		"hostile": hostileResult(), "log": logResult(), "probed": probedResult(),
+		"virtual": resultOf(virtualPlan, inVirtualTime(guideStorm("full"))), "occ": occResult(), "seeds": seedsResult(),
 	}
+}
+
+// seedsResult is four strategies of 400 seeds in virtual time, with a gate.
+func seedsResult() *record.Result {
+	var runs []record.Run
+	for _, strategy := range []string{"none", "equal", "full", "decorrelated"} {
+		runs = append(runs, repeated(inVirtualTime(guideStorm(strategy))))
+	}
+	r := resultOf(virtualPlan, runs...)
+	r.Gates = []record.Gate{{Gate: "full: amplification<6", Value: ptr(5.59), OK: true, Reason: "amplification is 5.59"}}
+	return r
 }
 
 // emptyResult is a run that sent nothing: a signal came first.
@@ -136,6 +148,10 @@ func hostileResult() *record.Result {
 	run.Buckets[0].At, run.Buckets[1].Arrivals, run.Buckets[2].First = -1, math.MaxInt64, math.MinInt64
 	run.Amplification, run.Latency.Mean, run.CapacityPerSecond = ptr(math.NaN()), ptr(math.Inf(1)), ptr(math.SmallestNonzeroFloat64)
 	run.Latency.P50, run.Latency.Max = ptr(int64(math.MinInt64)), ptr(int64(math.MaxInt64))
+	run.Repeats = &record.Repeats{Count: -3, Figures: map[string]record.Spread{
+		hostileText: {}, "completion": spread(math.NaN(), 1, 2, 5), "waves": spread(1, 2, math.Inf(1), 5), "amplification": spread(math.MaxFloat64, -math.MaxFloat64, 5e-324, -9),
+		"attempts_sent": spread(math.MaxFloat64, -math.MaxFloat64, 0, math.MaxInt64), "operation_latency_p50": spread(-math.MaxFloat64, 5e-324, math.MaxFloat64, 0),
+	}}
 	second := run
 	second.Bucket, second.Duration = 1, math.MaxInt64
 	second.Buckets = []record.Bucket{{At: math.MaxInt64, Arrivals: 1}, {At: 5, Arrivals: 3, First: 9}}
@@ -163,6 +179,8 @@ func TestTerminalGoldens(t *testing.T) {
 		{"open", report.Options{Width: 80}}, {"open", report.Options{Width: 120}}, {"open", report.Options{Width: 39}}, {"open", report.Options{Width: 80, ASCII: true}},
 		{"empty", report.Options{Width: 80}}, {"arrival", report.Options{Width: 80}}, {"interrupted", report.Options{Width: 80}},
 		{"invalid", report.Options{Width: 80}}, {"invalid", report.Options{Width: 80, Color: true}}, {"invalid", report.Options{Width: 20, ASCII: true}},
+		{"virtual", report.Options{Width: 80}}, {"occ", report.Options{Width: 80}}, {"occ", report.Options{Width: 40}}, {"occ", report.Options{Width: 20, ASCII: true}},
+		{"seeds", report.Options{Width: 80}}, {"seeds", report.Options{Width: 40}}, {"seeds", report.Options{Width: 200}}, {"seeds", report.Options{Width: 120, ASCII: true}},
 		{"log", report.Options{Width: 80}}, {"log", report.Options{Width: 40, ASCII: true}},
 		{"long", report.Options{Width: 80}}, {"nothing", report.Options{Width: 80}}, {"url", report.Options{Width: 80}},
 		{"probed", report.Options{Width: 80}}, {"zero", report.Options{Width: 80}}, {"idle", report.Options{Width: 80}}, {"hostile", report.Options{Width: 80, ASCII: true}},

@@ -1,0 +1,65 @@
+package report
+
+import (
+	"slices"
+	"strings"
+
+	"stormtest/load/record"
+)
+
+// virtual says that a run was of virtual time: no sockets, no clock, nobody late.
+func virtual(run *record.Run) bool { return run.Engine == record.EngineVirtual }
+
+// writeHead says, before any verdict, what kind of run the figures are of.
+func writeHead(p *page, r *record.Result, plan planFields) {
+	real := slices.ContainsFunc(r.Runs, func(run record.Run) bool { return !virtual(&run) })
+	models := slices.ContainsFunc(r.Runs, func(run record.Run) bool { return virtual(&run) })
+	seeds := seedsOf(r)
+	if models {
+		text := "clients, network and target are models under a queue of events: no socket was opened, and nobody is late."
+		if real {
+			text = "of the runs that say so: " + text
+		}
+		p.para(styled(markBold, "Virtual time"), factIndent, text)
+		if network := networkModel(plan); network != "" {
+			p.para("Network", factIndent, network)
+		}
+	}
+	if seeds != nil {
+		p.para("Seeds", factIndent, seedsText(seeds)+" ran. Verdicts, charts and figures are of the first one, but for the table of all seeds.")
+	}
+	if models || seeds != nil {
+		p.blank()
+	}
+}
+
+// networkModel says what the plan has between the clients and the target; empty where there is nothing.
+func networkModel(plan planFields) string {
+	var parts []string
+	if text := plan.text("latency"); text != "" && text != noLatency {
+		mean, sd, spread := strings.Cut(text, "~")
+		if spread {
+			text = "|Normal(" + mean + "," + string(nbsp) + sd + ")|, drawn for each,"
+		}
+		parts = append(parts, "a message takes "+text+" one way")
+	}
+	if text := plan.text("loss"); text != "" && text != noLoss {
+		parts = append(parts, text+" of the messages are lost, which a client learns by its timeout")
+	}
+	return strings.Join(parts, "; ")
+}
+
+// The words of a network that takes no time and loses nothing.
+const (
+	noLatency = "0s"
+	noLoss    = "0%"
+)
+
+// writeClock says in place of the generator's health why there is none.
+func writeClock(p *page, run *record.Run) {
+	spread := ""
+	if s := run.Generator.StartSpread; s != nil && *s > 0 {
+		spread = "the network spread the first wave over " + lengthOr(s)
+	}
+	p.fact("Clock", "virtual: every attempt was sent at the moment it was due", spread)
+}
