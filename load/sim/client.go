@@ -89,7 +89,11 @@ func (e *engine) send(id uint32) {
 	c.state = sent
 	c.policy.Leave(e.now)
 	e.stats.Attempts++
-	if e.net != nil {
+	switch {
+	case e.row != nil:
+		e.compete(id)
+		return
+	case e.net != nil:
 		e.depart(id)
 		return
 	}
@@ -158,6 +162,8 @@ func (e *engine) expire(id uint32) {
 	c := &e.clients[id]
 	switch {
 	case c.state != sent || c.deadline() != e.now:
+	case e.row != nil:
+		e.conclude(id, retry.Outcome{Kind: retry.Timeout})
 	case e.net != nil:
 		e.giveUp(id)
 	default:

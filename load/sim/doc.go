@@ -22,4 +22,6 @@
 // abandoned work then knows that it is wasted, one that cancels stops. A client whose message was
 // lost learns nothing before its timeout. A target that begins to refuse closes its connections:
 // clients learn of it one latency later, and a request that is on its way then is lost.
+//
+// Model occ has no station but a row of a database, and each attempt is four messages: see row.
 package sim

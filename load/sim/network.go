@@ -61,9 +61,9 @@ func (a answer) outcome() retry.Outcome {
 	return o
 }
 
-// newNetwork returns nil where messages take no time and none is lost.
+// newNetwork returns nil where messages take no time and none is lost, unless the target is a row.
 func newNetwork(p *plan.Plan, run uint64) *network {
-	if p.Latency == (plan.Law{}) && p.LossShare == 0 {
+	if p.Latency == (plan.Law{}) && p.LossShare == 0 && p.Model != plan.ModelOCC {
 		return nil
 	}
 	n := &network{latency: p.Latency, lossShare: p.LossShare, chance: make([]*rand.Rand, p.Clients)}

@@ -31,7 +31,7 @@ func anyPlan(rt *rapid.T) (p plan.Plan, strategy string) {
 	p.Workers = rapid.IntRange(1, 4).Draw(rt, "workers")
 	p.Queue = rapid.IntRange(0, 20).Draw(rt, "queue")
 	p.Service = rapid.SampledFrom([]string{plan.ServiceFixed, plan.ServiceExp}).Draw(rt, "service")
-	p.Model = rapid.SampledFrom([]string{plan.ModelSlots, plan.ModelTokenBucket, plan.ModelRejectIfBusy}).Draw(rt, "model")
+	p.Model = rapid.SampledFrom([]string{plan.ModelSlots, plan.ModelTokenBucket, plan.ModelRejectIfBusy, plan.ModelOCC}).Draw(rt, "model")
 	if p.Model == plan.ModelRejectIfBusy {
 		p.Workers, p.Queue = 1, 0
 	}
@@ -41,8 +41,10 @@ func anyPlan(rt *rapid.T) (p plan.Plan, strategy string) {
 	p.SendRetryAfter = rapid.SampledFrom([]time.Duration{0, time.Second, plan.AutoRetryAfter}).Draw(rt, "send-retry-after")
 	p.RetryAfterJitter = rapid.SampledFrom([]time.Duration{plan.ByStrategy, 0, time.Second}).Draw(rt, "retry-after-jitter")
 	set(rt, &p, "retry-on", []string{"connect,timeout,reset,503", "timeout,503", "connect,503"})
-	set(rt, &p, "outage", []string{"[]", "['300ms..900ms']", "['300ms..900ms=hang']", "['300ms..900ms=reset']",
-		"['300ms..900ms=refuse', '1s..2s=slow:3']", "['0s..100ms=refuse', '200ms..400ms=capacity:0%']"})
+	if p.Model != plan.ModelOCC {
+		set(rt, &p, "outage", []string{"[]", "['300ms..900ms']", "['300ms..900ms=hang']", "['300ms..900ms=reset']",
+			"['300ms..900ms=refuse', '1s..2s=slow:3']", "['0s..100ms=refuse', '200ms..400ms=capacity:0%']"})
+	}
 	set(rt, &p, "budget", []string{"none", "finagle:ratio=20%,min=1/s,ttl=1s,scope=fleet", "envoy:ratio=20%,min=1,scope=client"})
 	if rapid.Bool().Draw(rt, "open") {
 		p.RatePerSecond = rapid.SampledFrom([]float64{3, 50, 400}).Draw(rt, "rate")

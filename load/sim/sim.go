@@ -18,15 +18,17 @@ const (
 	lostRefused = iota
 	lostRequest
 	lostReset
+	lostUnwritten
 	lostOnTheWay
 )
 
 // LostNames are the keys of the books' lost, for record.Config.
 var LostNames = []string{
-	lostRefused:  "refused",
-	lostRequest:  "lost_request",
-	lostReset:    "reset_before_arrival",
-	lostOnTheWay: "on_the_way_at_end",
+	lostRefused:   "refused",
+	lostRequest:   "lost_request",
+	lostReset:     "reset_before_arrival",
+	lostUnwritten: "not_written",
+	lostOnTheWay:  "on_the_way_at_end",
 }
 
 // A Config is one run of one strategy.
@@ -87,7 +89,8 @@ type engine struct {
 	trace  func(retry.Row)
 	beat   func(time.Duration)
 
-	station *station.Station
+	station *station.Station // nil: the target is row
+	row     *row
 	instant bool     // clients know of their success when they are accepted
 	net     *network // nil: messages take no time and none is lost
 	clients []client
@@ -108,7 +111,6 @@ func newEngine(c Config) *engine {
 	p := c.Plan
 	e := &engine{
 		plan: p, policy: p.Policy(c.Strategy), trace: c.Trace, beat: c.Beat,
-		station:    station.New(p.Station(), seed.Stream(c.Seed, seed.Service, 0)),
 		instant:    p.Model == plan.ModelRejectIfBusy,
 		net:        newNetwork(p, c.Seed),
 		clients:    make([]client, p.Clients),
@@ -116,6 +118,11 @@ func newEngine(c Config) *engine {
 		duration:   p.Duration,
 		operations: p.OperationsTotal(),
 		stats:      Stats{Completion: -1},
+	}
+	if p.Model == plan.ModelOCC {
+		e.row = &row{}
+	} else {
+		e.station = station.New(p.Station(), seed.Stream(c.Seed, seed.Service, 0))
 	}
 	if c.Recorder != nil {
 		e.rec = c.Recorder.Solo()
@@ -154,6 +161,9 @@ const (
 	kindRequest // of a flight: it arrives
 	kindAnswer
 	kindNews
+	kindRead // of a write: it reads the version
+	kindWrite
+	kindWritten
 )
 
 // prepare schedules what is known from the start.
@@ -192,8 +202,10 @@ func (e *engine) run(ctx context.Context) {
 			return
 		}
 		until, completes := e.duration, false
-		if at, ok := e.station.Next(); ok && !e.instant && at < e.duration {
-			until, completes = at, true
+		if e.station != nil && !e.instant {
+			if at, ok := e.station.Next(); ok && at < e.duration {
+				until, completes = at, true
+			}
 		}
 		if !e.queue.before(until) {
 			if completes {
@@ -220,6 +232,12 @@ func (e *engine) run(ctx context.Context) {
 			e.hear(index)
 		case kindNews:
 			e.learn(index)
+		case kindRead:
+			e.read(index)
+		case kindWrite:
+			e.write(index)
+		case kindWritten:
+			e.learnWritten(index)
 		}
 	}
 }
@@ -279,6 +297,9 @@ func (e *engine) end() Stats {
 	}
 	if e.net != nil {
 		e.strand()
+	}
+	if e.row != nil {
+		e.strandWrites()
 	}
 	e.tell(s.End)
 	return *s
