@@ -41,6 +41,16 @@ func (b *buckets) of(at time.Duration) *bucketCount {
 	return &b.chunks[chunk][index%bucketsPerChunk]
 }
 
+// reset forgets everything and keeps the storage, but for the open histograms.
+func (b *buckets) reset() {
+	b.exported = 0
+	for _, chunk := range b.chunks {
+		if chunk != nil {
+			clear(chunk[:])
+		}
+	}
+}
+
 // at returns bucket i, nil where nothing happened near it.
 func (b *buckets) at(i int) *bucketCount {
 	chunk := i / bucketsPerChunk

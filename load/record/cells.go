@@ -1,6 +1,9 @@
 package record
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // CellWidth is the resolution of what is counted in cells: the convoy index and the sliding peak.
 //
@@ -27,31 +30,51 @@ type cells struct {
 	saturated int64
 }
 
-// add counts one arrival at the given moment, which must not be negative.
-func (c *cells) add(at time.Duration, retry bool) {
-	index := int(at / CellWidth)
-	chunk := index / cellsPerChunk
-	for len(c.chunks) <= chunk {
+// chunk returns the second of the given moment, which must not be negative.
+func (c *cells) chunk(at time.Duration) *[cellsPerChunk]cell {
+	i := int(at / time.Second)
+	for len(c.chunks) <= i {
 		c.chunks = append(c.chunks, nil)
 	}
-	if c.chunks[chunk] == nil {
-		c.chunks[chunk] = new([cellsPerChunk]cell)
+	if c.chunks[i] == nil {
+		c.chunks[i] = new([cellsPerChunk]cell)
 	}
-	x := &c.chunks[chunk][index%cellsPerChunk]
-	if x.all == 1<<32-1 {
+	return c.chunks[i]
+}
+
+// add counts one arrival at the given moment, which must not be negative.
+func (c *cells) add(at time.Duration, retry bool) {
+	inside := uint32(at % time.Second)
+	if x := &c.chunk(at)[inside/uint32(CellWidth)]; !x.add(inside%uint32(CellWidth), retry) {
 		c.saturated++
-		return
+	}
+}
+
+// add counts one arrival at an offset in ns, or returns false where the counter has stopped.
+func (x *cell) add(offset uint32, retry bool) bool {
+	if x.all == math.MaxUint32 {
+		return false
 	}
 	x.all++
 	if !retry {
-		return
+		return true
 	}
-	offset := uint32(at % CellWidth)
 	if x.retries == 0 {
 		x.lo, x.hi = offset, offset
 	}
 	x.lo, x.hi = min(x.lo, offset), max(x.hi, offset)
 	x.retries++
+	return true
+}
+
+// reset forgets everything and keeps the storage.
+func (c *cells) reset() {
+	for _, chunk := range c.chunks {
+		if chunk != nil {
+			clear(chunk[:])
+		}
+	}
+	c.saturated = 0
 }
 
 // len returns the number of cells up to the last chunk that holds any.

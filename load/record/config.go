@@ -67,7 +67,8 @@ type Config struct {
 	LostNames []string
 
 	// Shards is how many parts the client side has, each with its own lock and 2 MB of
-	// histograms; 0 means ShardsDefault. A single-threaded caller wants 1.
+	// histograms; 0 means ShardsDefault. A single-threaded caller wants 1, which makes its histograms
+	// as it needs them.
 	Shards int
 }
 

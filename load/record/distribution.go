@@ -2,9 +2,9 @@ package record
 
 import (
 	"fmt"
+	"math"
 	"math/big"
 	"math/bits"
-	"time"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
@@ -22,8 +22,9 @@ const (
 // beyond the range is recorded at its end and counted as clamped, and one below 0, which no length of
 // time can be, is counted as a fault and kept out of everything else.
 //
-// It takes 270 kB for ns and 130 kB for attempts. Not safe for concurrent use.
+// Its histogram takes 270 kB for ns and 130 kB for attempts. Not safe for concurrent use.
 type tally struct {
+	// histogram may be nil while every value is the same one, min.
 	histogram       *hdrhistogram.Histogram
 	highest         int64
 	count           int64
@@ -32,31 +33,68 @@ type tally struct {
 	sumHigh, sumLow uint64
 }
 
+// newTally returns a tally that has its histogram, so that recording allocates nothing.
 func newTally(highest int64) tally {
-	return tally{
-		histogram: hdrhistogram.New(1, highest, tallyDigits),
-		highest:   highest,
-		min:       1<<63 - 1,
+	t := thriftyTally(highest)
+	t.open()
+	return t
+}
+
+// thriftyTally returns a tally that makes its histogram when it needs one.
+func thriftyTally(highest int64) tally { return tally{highest: highest, min: math.MaxInt64} }
+
+// open makes the histogram.
+func (t *tally) open() {
+	t.histogram = hdrhistogram.New(1, t.highest, tallyDigits)
+	if t.count > 0 {
+		t.bin(t.min, t.count)
 	}
 }
 
-// add records one value. It allocates nothing.
-func (t *tally) add(v int64) {
-	if v < 0 {
-		t.faults++
+// reset forgets every value.
+func (t *tally) reset() {
+	if t.histogram != nil && t.count > 0 {
+		t.histogram.Reset()
+	}
+	*t = tally{histogram: t.histogram, highest: t.highest, min: math.MaxInt64}
+}
+
+// add records one value.
+func (t *tally) add(v int64) { t.addMany(v, 1) }
+
+// addMany records a value n times.
+func (t *tally) addMany(v, n int64) {
+	switch {
+	case n == 0:
 		return
+	case v < 0:
+		t.faults += n
+		return
+	case t.histogram == nil && t.count > 0 && v != t.min:
+		t.open()
 	}
-	t.count++
+	t.count += n
 	t.min, t.max = min(t.min, v), max(t.max, v)
-	var carry uint64
-	t.sumLow, carry = bits.Add64(t.sumLow, uint64(v), 0)
-	t.sumHigh += carry
-	// The library takes values somewhat beyond its own limit and refuses others, so ours is checked here.
+	high, low := bits.Mul64(uint64(v), uint64(n))
+	t.addSum(high, low)
 	if v > t.highest {
-		t.clamped++
-		v = t.highest
+		t.clamped += n
 	}
-	if err := t.histogram.RecordValue(v); err != nil {
+	if t.histogram != nil {
+		t.bin(v, n)
+	}
+}
+
+func (t *tally) addSum(high, low uint64) {
+	var carry uint64
+	t.sumLow, carry = bits.Add64(t.sumLow, low, 0)
+	t.sumHigh, _ = bits.Add64(t.sumHigh, high, carry)
+}
+
+// bin adds n to the count of v in the histogram. The library takes values somewhat beyond its own limit
+// and refuses others, so ours is checked here.
+func (t *tally) bin(v, n int64) {
+	if err := t.histogram.RecordValues(min(v, t.highest), n); err != nil {
 		panic(fmt.Sprintf("record: BUG: histogram of 0..%d: %v", t.highest, err))
 	}
 }
@@ -64,26 +102,43 @@ func (t *tally) add(v int64) {
 // merge adds what u holds, which must have the same range. The result does not depend on the order of
 // merges.
 func (t *tally) merge(u *tally) {
-	if u.count > 0 {
-		if dropped := t.histogram.Merge(u.histogram); dropped != 0 {
-			panic(fmt.Sprintf("record: BUG: %d values lost in a merge", dropped))
-		}
+	t.faults += u.faults
+	switch {
+	case u.count == 0:
+		return
+	case u.histogram == nil:
+		t.addMany(u.min, u.count)
+		return
+	case t.histogram == nil:
+		t.open()
+	}
+	if dropped := t.histogram.Merge(u.histogram); dropped != 0 {
+		panic(fmt.Sprintf("record: BUG: %d values lost in a merge", dropped))
 	}
 	t.count += u.count
 	t.clamped += u.clamped
-	t.faults += u.faults
 	t.min, t.max = min(t.min, u.min), max(t.max, u.max)
-	var carry uint64
-	t.sumLow, carry = bits.Add64(t.sumLow, u.sumLow, 0)
-	t.sumHigh, _ = bits.Add64(t.sumHigh, u.sumHigh, carry)
+	t.addSum(u.sumHigh, u.sumLow)
 }
 
-// quantile returns the value at q in 0..1, to 3 digits and within the exact extremes; nil of nothing.
-func (t *tally) quantile(q float64) *int64 {
+// quantiles returns the values at each q in 0..1, to 3 digits and within the exact extremes; nil of nothing.
+func (t *tally) quantiles(qs ...float64) []*int64 {
+	values := make([]*int64, len(qs))
 	if t.count == 0 {
-		return nil
+		return values
 	}
-	return ptr(min(max(t.histogram.ValueAtPercentile(100*q), t.min), t.max))
+	at := make([]int64, len(qs)) // of a histogram that is not there: between min and max is one value
+	if t.histogram != nil {
+		percentiles := make([]float64, len(qs))
+		for i, q := range qs {
+			percentiles[i] = 100 * q
+		}
+		at = t.histogram.ValueAtPercentilesSlice(percentiles)
+	}
+	for i, v := range at {
+		values[i] = ptr(min(max(v, t.min), t.max))
+	}
+	return values
 }
 
 // mean returns the exact sum over the exact count; nil of nothing.
@@ -99,13 +154,14 @@ func (t *tally) mean() *float64 {
 
 // distribution returns t's summary.
 func (t *tally) distribution() Distribution {
+	q := t.quantiles(0.5, 0.9, 0.99, 0.999)
 	d := Distribution{
 		Count:   t.count,
 		Mean:    t.mean(),
-		P50:     t.quantile(0.5),
-		P90:     t.quantile(0.9),
-		P99:     t.quantile(0.99),
-		P999:    t.quantile(0.999),
+		P50:     q[0],
+		P90:     q[1],
+		P99:     q[2],
+		P999:    q[3],
 		Clamped: t.clamped,
 		Faults:  t.faults,
 	}
@@ -120,60 +176,12 @@ func (t *tally) modeShare(least int64) *float64 {
 	if t.count < least || t.count == 0 {
 		return nil
 	}
+	if t.histogram == nil {
+		return ptr(1.0)
+	}
 	var fullest int64
 	for _, bar := range t.histogram.Distribution() {
 		fullest = max(fullest, bar.Count)
 	}
 	return ptr(float64(fullest) / float64(t.count))
-}
-
-// offsets is a histogram of where in a bucket its arrivals lie: two digits, and a resolution of a
-// 100,000th of the bucket (1 µs in 100 ms). It takes at most 10 kB. Not safe for concurrent use.
-type offsets struct{ histogram *hdrhistogram.PackedHistogram }
-
-func newOffsets(width int64) offsets {
-	return offsets{hdrhistogram.NewPacked(offsetLowest(width), offsetHighest(width), offsetDigits)}
-}
-
-// offsetLowest and offsetHighest are the range of a histogram of offsets.
-func offsetLowest(width int64) int64  { return max(1, width/offsetSteps) }
-func offsetHighest(width int64) int64 { return max(2, width) }
-
-// record adds an offset in [0, width) and makes the histogram with the first.
-func (o *offsets) record(offset, width time.Duration) {
-	if o.histogram == nil {
-		*o = newOffsets(int64(width))
-	}
-	o.add(int64(offset))
-}
-
-// count is how many there are.
-func (o offsets) count() int64 {
-	if o.histogram == nil {
-		return 0
-	}
-	return o.histogram.TotalCount()
-}
-
-// clone returns a copy that o does not share.
-func (o offsets) clone() offsets {
-	if o.histogram == nil {
-		return o
-	}
-	return offsets{o.histogram.Clone()}
-}
-
-// add records an offset in [0, width).
-func (o offsets) add(offset int64) {
-	if err := o.histogram.RecordValue(offset); err != nil {
-		panic(fmt.Sprintf("record: BUG: offset in a bucket: %v", err))
-	}
-}
-
-// quantile returns the offset at q in 0..1, below width; nil of nothing.
-func (o offsets) quantile(q float64, width int64) *int64 {
-	if o.count() == 0 {
-		return nil
-	}
-	return ptr(min(o.histogram.ValueAtPercentile(100*q), width-1))
 }

@@ -142,19 +142,3 @@ func TestModeShare(t *testing.T) {
 	empty := newTally(tallyHighest)
 	same(t, "mode of nothing", empty.modeShare(0), nil)
 }
-
-func TestOffsets(t *testing.T) {
-	var none offsets
-	same(t, "quantile without a histogram", none.quantile(0.5, 100), nil)
-	for _, width := range []int64{1000, 999_999, 1e8, 3.6e12} {
-		o := newOffsets(width)
-		same(t, "quantile of nothing", o.quantile(0.5, width), nil)
-		for i := range int64(100) {
-			o.add(i * (width - 1) / 99)
-		}
-		near(t, "p50", float64(*o.quantile(0.5, width))/float64(width), 0.495, 0.008)
-		if p := *o.quantile(1, width); p != width-1 {
-			t.Errorf("largest offset = %d, want %d", p, width-1)
-		}
-	}
-}

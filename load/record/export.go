@@ -19,6 +19,9 @@ func (x Interval) Arrivals() int64 { return x.offsets.count() }
 // Safe for concurrent use with everything that records. It holds the lock of the target's side for
 // the copy of one bucket's histogram, about 2 µs.
 func (r *Recorder) Export(until time.Duration) (x Interval, ok bool) {
+	if r.solo != nil {
+		r.solo.Flush()
+	}
 	s := &r.site
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -43,7 +46,7 @@ func (r *Recorder) ExportLate() []Interval {
 	b := &s.buckets
 	var list []Interval
 	for i := range int(b.exported / b.width) {
-		if c := b.at(i); c != nil && c.late.histogram != nil {
+		if c := b.at(i); c != nil && c.late.count() > 0 {
 			list = append(list, Interval{At: time.Duration(i) * b.width, Width: b.width, offsets: c.late})
 			c.late = offsets{}
 		}

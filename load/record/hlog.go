@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"math/bits"
 	"strconv"
 	"time"
 )
@@ -118,10 +117,7 @@ func (e *HLogEncoder) Interval(b []byte, x Interval) []byte {
 	b = append(append(append(b, "Tag="...), e.run.Strategy...), ',')
 	b = append(secondsText(b, e.run.T0+x.At), ',')
 	b = append(secondsText(b, x.Width), ',')
-	var most int64
-	if x.offsets.count() > 0 {
-		most = x.offsets.histogram.Max()
-	}
+	most := x.offsets.highest(int64(x.Width))
 	b = strconv.AppendFloat(b, float64(most)/float64(time.Millisecond), 'f', 3, 64)
 	b = e.histogram(append(b, ','), x)
 	return append(b, '\n')
@@ -170,34 +166,4 @@ func (e *HLogEncoder) histogram(b []byte, x Interval) []byte {
 	binary.BigEndian.PutUint32(packed[0:], v2CompressedCookie)
 	binary.BigEndian.PutUint32(packed[4:], uint32(len(packed)-8))
 	return base64.StdEncoding.AppendEncode(b, packed)
-}
-
-// appendCounts appends the counts in the order of their index as zigzag LEB128 numbers; a run of
-// several empty ones is one negative number.
-func (o offsets) appendCounts(b []byte, width int64) []byte {
-	if o.count() == 0 {
-		return append(b, 0)
-	}
-	next := 0
-	for value, count := range o.histogram.ForEachBucket {
-		index := offsetIndex(value, width)
-		switch empty := index - next; {
-		case empty > 1:
-			b = binary.AppendVarint(b, int64(-empty))
-		case empty == 1:
-			b = append(b, 0)
-		}
-		b = binary.AppendVarint(b, count)
-		next = index + 1
-	}
-	return b
-}
-
-// offsetIndex is the place of a value's count: halves of 2^(digitBits+1) counts, each of twice the step
-// of the one before.
-func offsetIndex(value, width int64) int {
-	const digitBits = 7 // 2^8 steps are the least power of two that tells 2*10^offsetDigits values apart
-	unit := bits.Len64(uint64(offsetLowest(width))) - 1
-	half := bits.Len64(uint64(value)|(1<<(digitBits+1)-1)<<unit) - unit - (digitBits + 1)
-	return half<<digitBits + int(value>>(half+unit))
 }

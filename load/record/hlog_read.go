@@ -207,14 +207,14 @@ func (r *hlogReader) add(index int, text string) error {
 	if index == len(r.run.Buckets) {
 		x := Interval{At: time.Duration(index) * r.run.Bucket, Width: r.run.Bucket}
 		if h.TotalCount() > 0 {
-			x.offsets = offsets{h}
+			x.offsets = offsets{histogram: h}
 		}
 		r.run.Buckets = append(r.run.Buckets, x)
 		return nil
 	}
 	into := &r.run.Buckets[index].offsets
 	if into.histogram == nil {
-		*into = offsets{h}
+		*into = offsets{histogram: h}
 		return nil
 	}
 	if dropped := into.histogram.Merge(h); dropped != 0 {

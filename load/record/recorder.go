@@ -14,6 +14,7 @@ type Recorder struct {
 	config Config
 	site   site
 	shards []shard
+	solo   *Solo // nil: there is none
 }
 
 // An Arrival is one attempt that reached the target, or for a target that is not ours the moment
@@ -150,4 +151,21 @@ func (r *Recorder) Totals() Totals {
 
 // Summarise computes the Run. Call it when nothing records any more; it changes nothing, so it may
 // be called again. O(milliseconds of the run).
-func (r *Recorder) Summarise(e End) Run { return summarise(r, e) }
+func (r *Recorder) Summarise(e End) Run {
+	if r.solo != nil {
+		r.solo.fold()
+	}
+	return summarise(r, e)
+}
+
+// Reset forgets everything that was recorded and keeps the storage for another run of the same Config. Call it
+// when nothing records any more; what was handed out before stays as it is.
+func (r *Recorder) Reset() {
+	if r.solo != nil {
+		r.solo.reset()
+	}
+	r.site.reset()
+	for i := range r.shards {
+		r.shards[i].reset()
+	}
+}

@@ -21,16 +21,28 @@ type goodput struct {
 	chunks []*[goodputCellsPerSecond]int64
 }
 
-// add counts one answer at the given moment, which must not be negative.
-func (g *goodput) add(at time.Duration) {
-	chunk := int(at / time.Second)
-	for len(g.chunks) <= chunk {
+// chunk returns the second of the given moment, which must not be negative.
+func (g *goodput) chunk(at time.Duration) *[goodputCellsPerSecond]int64 {
+	i := int(at / time.Second)
+	for len(g.chunks) <= i {
 		g.chunks = append(g.chunks, nil)
 	}
-	if g.chunks[chunk] == nil {
-		g.chunks[chunk] = new([goodputCellsPerSecond]int64)
+	if g.chunks[i] == nil {
+		g.chunks[i] = new([goodputCellsPerSecond]int64)
 	}
-	g.chunks[chunk][at%time.Second/goodputCell]++
+	return g.chunks[i]
+}
+
+// add counts one answer at the given moment, which must not be negative.
+func (g *goodput) add(at time.Duration) { g.chunk(at)[at%time.Second/goodputCell]++ }
+
+// reset forgets everything and keeps the storage.
+func (g *goodput) reset() {
+	for _, chunk := range g.chunks {
+		if chunk != nil {
+			clear(chunk[:])
+		}
+	}
 }
 
 // between counts the answers in [from, to), both rounded down to a cell.

@@ -34,7 +34,32 @@ func (s *shard) init(c Config) {
 		if t == &s.attempts {
 			highest = tallyHighestAttempts
 		}
-		*t = newTally(highest)
+		*t = c.tally(highest)
+	}
+}
+
+// tally returns a tally that has its histogram, so that no call has to make it while others wait for the lock; where
+// there is one shard, which only a single-threaded caller wants, one that makes it when it needs one.
+func (c Config) tally(highest int64) tally {
+	if c.Shards == 1 {
+		return thriftyTally(highest)
+	}
+	return newTally(highest)
+}
+
+// reset forgets everything and keeps the histograms.
+func (s *shard) reset() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.started, s.succeeded, s.completed = 0, 0, 0
+	s.sent, s.first, s.retries = 0, 0, 0
+	s.delays, s.atCap, s.atFloor = 0, 0, 0
+	s.hints = Hints{}
+	clear(s.gaveUp[:])
+	clear(s.outcomes[:])
+	clear(s.lost[:])
+	for _, t := range s.tallies() {
+		t.reset()
 	}
 }
 

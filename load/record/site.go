@@ -39,8 +39,19 @@ func (s *site) init(c Config) {
 	s.buckets.width = c.Bucket
 	s.together = c.StartTogether
 	if s.together {
-		s.openings = newTally(tallyHighest)
+		s.openings = c.tally(tallyHighest)
 	}
+}
+
+// reset forgets everything and keeps the storage.
+func (s *site) reset() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.arrivals, s.served, s.early, s.late = 0, 0, 0, 0
+	s.buckets.reset()
+	s.cells.reset()
+	s.goodput.reset()
+	s.openings.reset()
 }
 
 // moment returns at brought into [0, limit) and counts what it had to move.
@@ -96,5 +107,6 @@ func (s *site) startSpread() *int64 {
 	if !s.together || s.openings.count == 0 {
 		return nil
 	}
-	return ptr(*s.openings.quantile(0.99) - *s.openings.quantile(0.01))
+	q := s.openings.quantiles(0.01, 0.99)
+	return ptr(*q[1] - *q[0])
 }

@@ -2,13 +2,29 @@ package record
 
 import "time"
 
-// A Solo records for an engine that is one goroutine and whose moments never step back: virtual
-// time. It fills the storage of its Recorder, and what [Recorder.Summarise] and [Recorder.Export]
-// make of that is byte for byte what the same calls on the Recorder give.
+// A Solo records for an engine that is one goroutine and whose moments do not step back: virtual time.
+// It fills the storage of its Recorder, and what [Recorder.Summarise] and [Recorder.Export] make of that is
+// byte for byte what the same calls on the Recorder give; but without locks and look-ups a call takes a tenth of the
+// time. A moment before the current bucket is recorded rightly too, at the Recorder's pace.
 //
-// Not safe for concurrent use, and nobody else may use the Recorder meanwhile. The Recorder does
-// not know everything before Flush.
-type Solo struct{ r *Recorder }
+// Not safe for concurrent use, and while it is used nobody else may call the Recorder, but for Totals, which tells what
+// was known at the last Flush. A call allocates nothing but what the Recorder's does, and closed buckets are packed
+// at about a byte a count.
+type Solo struct {
+	r       *Recorder
+	clients *shard
+	site    *site
+	cursor  soloCursor
+
+	// What Totals shows, until Flush adds it.
+	started, succeeded, sent, arrivals, served int64
+	gaveUp                                     [NamesMax + 1]int64
+
+	// Values of lateness and latency that are 0, as most are here, are counted and not tallied.
+	onTime, onTimeRest, answeredAtOnce int64
+
+	latency, operationLatency, delay, attempts, elapsed, firstDelay, openings soloTally
+}
 
 // A Refusal is one attempt that was sent when it was due, arrived and was answered at the same
 // moment, was turned away, and is retried.
@@ -21,48 +37,204 @@ type Refusal struct {
 	Planned, Draw time.Duration
 }
 
-// Solo returns the only recording side of r, which must have one shard.
+// Solo returns the only recording side of r, which must have one shard. Of one Recorder it is always the
+// same.
 func (r *Recorder) Solo() *Solo {
 	if len(r.shards) != 1 {
 		panic("record: BUG: a Solo of a Recorder with several shards")
 	}
-	return &Solo{r: r}
+	if r.solo == nil {
+		r.solo = newSolo(r)
+	}
+	return r.solo
+}
+
+func newSolo(r *Recorder) *Solo {
+	c, t := &r.shards[0], &r.site
+	s := &Solo{r: r, clients: c, site: t}
+	s.cursor.init(t)
+	s.latency.into = &c.latency
+	s.operationLatency.into = &c.operationLatency
+	s.delay.into = &c.delay
+	s.attempts.into = &c.attempts
+	s.elapsed.into = &c.elapsed
+	s.firstDelay.into = &c.firstDelay
+	s.openings.into = &t.openings
+	for _, x := range s.tallies() {
+		x.init()
+	}
+	return s
+}
+
+func (s *Solo) tallies() [7]*soloTally {
+	return [...]*soloTally{
+		&s.latency, &s.operationLatency, &s.delay, &s.attempts, &s.elapsed, &s.firstDelay, &s.openings,
+	}
 }
 
 // Arrival is [Recorder.Arrival].
-func (s *Solo) Arrival(a Arrival) { s.r.Arrival(a) }
+func (s *Solo) Arrival(a Arrival) {
+	if !s.cursor.arrival(a) {
+		s.site.arrival(a)
+		return
+	}
+	s.arrivals++
+	if a.Opening && s.site.together {
+		s.openings.add(int64(a.At))
+	}
+}
 
 // Served is [Recorder.Served].
-func (s *Solo) Served(at time.Duration, wasted bool) { s.r.Served(at, wasted) }
+func (s *Solo) Served(at time.Duration, wasted bool) {
+	if !s.cursor.served(at, wasted) {
+		s.site.servedAt(at, wasted)
+		return
+	}
+	s.served++
+}
+
+// Rejected is [Recorder.Rejected].
+func (s *Solo) Rejected(at time.Duration) { s.site.rejectedAt(at) }
 
 // OperationStarted is [Recorder.OperationStarted].
-func (s *Solo) OperationStarted() { s.r.OperationStarted(0) }
+func (s *Solo) OperationStarted() { s.started++ }
 
 // Sent is [Recorder.Sent].
-func (s *Solo) Sent(x Sent) { s.r.Sent(0, x) }
+func (s *Solo) Sent(x Sent) {
+	c := s.clients
+	s.sent++
+	if x.Attempt == 0 {
+		c.first++
+	} else {
+		c.retries++
+	}
+	if x.Early {
+		c.hints.Early++
+	}
+	rest := x.Due >= c.bucket
+	if late := int64(x.At - x.Due); late != 0 {
+		c.lateness.add(late)
+		if rest {
+			c.latenessRest.add(late)
+		}
+		return
+	}
+	s.onTime++
+	if rest {
+		s.onTimeRest++
+	}
+}
 
 // Outcome is [Recorder.Outcome].
-func (s *Solo) Outcome(x Sample) { s.r.Outcome(0, x) }
+func (s *Solo) Outcome(x Sample) {
+	s.clients.outcomes[min(x.Key, outcomeOther)]++
+	switch {
+	case !x.Answered:
+	case x.Latency == 0:
+		s.answeredAtOnce++
+	default:
+		s.latency.add(int64(x.Latency))
+	}
+}
 
 // Lost is [Recorder.Lost].
-func (s *Solo) Lost(how int) { s.r.Lost(0, how) }
+func (s *Solo) Lost(how int) { s.clients.lost[nameIndex(how)]++ }
 
 // Delay is [Recorder.Delay].
-func (s *Solo) Delay(d Delay) { s.r.Delay(0, d) }
+func (s *Solo) Delay(d Delay) {
+	c := s.clients
+	s.delay.add(int64(d.Planned))
+	c.delays++
+	if d.Draw == c.ceiling {
+		c.atCap++
+	}
+	if d.Draw == c.floor {
+		c.atFloor++
+	}
+	if d.Retry == 0 {
+		s.firstDelay.add(int64(d.Draw))
+	}
+}
 
 // Hint is [Recorder.Hint].
-func (s *Solo) Hint(h Hint) { s.r.Hint(0, h) }
+func (s *Solo) Hint(h Hint) { s.clients.hint(h) }
 
 // OperationEnded is [Recorder.OperationEnded].
-func (s *Solo) OperationEnded(o Operation) { s.r.OperationEnded(0, o) }
+func (s *Solo) OperationEnded(o Operation) {
+	s.elapsed.add(int64(o.Elapsed))
+	if !o.Succeeded {
+		s.gaveUp[nameIndex(o.Reason)]++
+		return
+	}
+	s.succeeded++
+	c := s.clients
+	c.completed = max(c.completed, o.At)
+	s.operationLatency.add(int64(o.Elapsed))
+	s.attempts.add(int64(o.Attempts))
+}
 
 // Refused records one attempt as Sent, Arrival, Outcome and Delay do.
 func (s *Solo) Refused(x Refusal) {
-	s.Sent(Sent{Attempt: x.Attempt, Due: x.At, At: x.At})
 	s.Arrival(Arrival{At: x.At, Attempt: x.Attempt, Opening: x.Opening, Rejected: true})
-	s.Outcome(Sample{Key: x.Key, Answered: true})
-	s.Delay(Delay{Retry: x.Attempt, Planned: x.Planned, Draw: x.Draw})
+	c := s.clients
+	s.sent++
+	s.onTime++
+	if x.At >= c.bucket {
+		s.onTimeRest++
+	}
+	s.answeredAtOnce++
+	c.outcomes[min(x.Key, outcomeOther)]++
+	c.delays++
+	s.delay.add(int64(x.Planned))
+	if x.Draw == c.ceiling {
+		c.atCap++
+	}
+	if x.Draw == c.floor {
+		c.atFloor++
+	}
+	if x.Attempt == 0 {
+		c.first++
+		s.firstDelay.add(int64(x.Draw))
+	} else {
+		c.retries++
+	}
 }
 
-// Flush brings the Recorder up to date. It may be called at any time, and recording may go on.
-func (s *Solo) Flush() {}
+// Flush brings the Recorder up to date. It may be called at any time, and recording may go on. Some 5 µs: the current
+// bucket is packed.
+func (s *Solo) Flush() {
+	s.cursor.rest()
+	t := s.site
+	t.mu.Lock()
+	t.arrivals += s.arrivals
+	t.served += s.served
+	t.mu.Unlock()
+	c := s.clients
+	c.mu.Lock()
+	c.started += s.started
+	c.succeeded += s.succeeded
+	c.sent += s.sent
+	addEach(c.gaveUp[:], s.gaveUp[:])
+	c.mu.Unlock()
+	s.started, s.succeeded, s.sent, s.arrivals, s.served = 0, 0, 0, 0, 0
+	s.gaveUp = [NamesMax + 1]int64{}
+}
+
+// fold is Flush, and brings the tallies up to date, which only a summary reads. Some 0.1 ms.
+func (s *Solo) fold() {
+	s.Flush()
+	c := s.clients
+	c.lateness.addMany(0, s.onTime)
+	c.latenessRest.addMany(0, s.onTimeRest)
+	c.latency.addMany(0, s.answeredAtOnce)
+	s.onTime, s.onTimeRest, s.answeredAtOnce = 0, 0, 0
+	for _, t := range s.tallies() {
+		t.fold()
+	}
+}
+
+// reset forgets everything and keeps the storage.
+func (s *Solo) reset() {
+	s.fold() // into what is forgotten too
+	s.cursor.begin()
+}

@@ -120,6 +120,9 @@ func TestSoloIsTheRecorder(t *testing.T) {
 				config.Bucket, config.Duration, config.StartTogether = c.bucket, c.span, seed%3 > 0
 				x := soloWalk{newPair(config), seeded(seed), c.span, c.far}
 				x.run(t, int(seed*seed)*20)
+				x.other.Reset()
+				x.plain = New(config)
+				x.run(t, int(seed)*10)
 				if t.Failed() {
 					t.Fatalf("seed %d", seed)
 				}

@@ -10,11 +10,8 @@ import (
 // summarise computes the Run of everything r holds.
 func summarise(r *Recorder, e End) Run {
 	c := r.config
-	var clients shard
-	clients.init(c)
-	for i := range r.shards {
-		clients.merge(&r.shards[i])
-	}
+	clients, release := r.clients()
+	defer release()
 	if e.WindowFrom != 0 || e.WindowTo != 0 {
 		c.WindowFrom, c.WindowTo = e.WindowFrom, e.WindowTo
 	}
@@ -36,13 +33,13 @@ func summarise(r *Recorder, e End) Run {
 		AttemptAtSuccess:   clients.attempts.distribution(),
 		Elapsed:            clients.elapsed.distribution(),
 		Lateness:           clients.lateness.distribution(),
-		DelayShares:        delayShares(&clients, c),
+		DelayShares:        delayShares(clients, c),
 		Hints:              clients.hints,
 		Budget:             e.Budget,
 		Notes:              append([]string{}, e.Notes...),
 		Outside:            e.Outside.known(),
 	}
-	summariseClients(&run, &clients, c, e)
+	summariseClients(&run, clients, c, e)
 	run.Generator = Generator{
 		StartSpread:    s.startSpread(),
 		Connections:    e.Connections,
@@ -55,8 +52,22 @@ func summarise(r *Recorder, e End) Run {
 	run.Recovery = recovery(s, c, e.At)
 	run.Convoy = convoy(s, c, run.Buckets, e.At)
 	run.Convoy.Flags = flags(&run, s, c, e.At)
-	balance(&run, &clients, s, c.LostNames)
+	balance(&run, clients, s, c.LostNames)
 	return run
+}
+
+// clients returns what all shards hold together, which is not to be changed, and what to call when it was read.
+func (r *Recorder) clients() (all *shard, release func()) {
+	if len(r.shards) == 1 {
+		r.shards[0].mu.Lock()
+		return &r.shards[0], r.shards[0].mu.Unlock
+	}
+	all = new(shard)
+	all.init(r.config)
+	for i := range r.shards {
+		all.merge(&r.shards[i])
+	}
+	return all, func() {}
 }
 
 // bucketsUntil returns how many buckets begin before end.
