@@ -33,7 +33,7 @@ func helpGroups() []struct{ name, title string } {
 
 const exitCodes = `Exit codes:
   0 passed   1 could not run   2 bad flag, plan or file (nothing was sent)
-  3 a gate failed   4 invalid: this machine was the bottleneck, and gates were asked for
+  3 a gate or a check failed   4 invalid: this machine was the bottleneck, and gates were asked for
   130 SIGINT   143 SIGTERM (the reports are still written; a second signal exits at once)
 `
 
@@ -110,8 +110,13 @@ func groupOf(f *pflag.Flag) string {
 
 // wordOf is the word for a flag's value.
 func wordOf(kind string) string {
-	if kind == "string" {
+	switch kind {
+	case "string":
 		return "FILE"
+	case "stringSlice":
+		return "NAME,..."
+	case "uint64":
+		return "N"
 	}
 	return kind
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -13,7 +12,6 @@ import (
 	"stormtest/load/record"
 	"stormtest/load/retry"
 	"stormtest/load/retry/budget"
-	"stormtest/load/seed"
 	"stormtest/load/sim"
 )
 
@@ -65,12 +63,6 @@ func names[T interface {
 	return list
 }
 
-// bankOf returns the plan's retry budgets.
-func bankOf(p *plan.Plan, run uint64) *budget.Bank {
-	chance := func(account uint32) *rand.Rand { return seed.Stream(run, seed.Budget, account) }
-	return budget.NewBank(p.Budget, p.Clients, chance, budget.Series{Width: p.Bucket, Intervals: int(min(p.Duration/p.Bucket, 1e6))})
-}
-
 // A measured is all that one run gives.
 type measured struct {
 	stats sim.Stats
@@ -79,12 +71,12 @@ type measured struct {
 }
 
 // measure runs one strategy with a recorder and a trace.
-func measure(p plan.Plan, strategy string, run uint64) measured {
+func measure(p plan.Plan, strategy string, seed uint64) measured {
 	var m measured
 	rec := recorder(&p)
-	bank := bankOf(&p, run)
+	bank := budget.NewBank(p.Budget, p.Clients, p.Bucket, int(min(p.Duration/p.Bucket, 1e6)))
 	m.stats = sim.Run(context.Background(), sim.Config{
-		Plan: &p, Strategy: strategy, Seed: run, Budget: bank, Recorder: rec,
+		Plan: &p, Strategy: strategy, Seed: seed, Budget: bank, Recorder: rec,
 		Trace: func(r retry.Row) { m.rows = append(m.rows, r) },
 	})
 	m.run = rec.Summarise(end(&m.stats, bank, strategy))

@@ -23,22 +23,18 @@ type envoy struct {
 
 func newEnvoy(c Config) *envoy { return &envoy{parts: c.parts(), least: int64(c.Min)} }
 
-func (v *envoy) note(_ time.Duration, e event, _ Outcome, t *Ticket) {
+func (v *envoy) note(_ time.Duration, e event, _ *Ticket) {
 	switch e {
 	case opened:
 		v.operations++
-	case returned:
+	case returned, finished:
 		v.retries--
-	case answered, dropped:
-		if t.state == retrying {
-			v.retries--
-		}
 	case closed:
 		v.operations--
 	}
 }
 
-func (v *envoy) take(time.Duration, Outcome, *Ticket) bool {
+func (v *envoy) take(time.Duration, *Ticket) bool {
 	if v.retries >= v.limit() {
 		return false
 	}

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"stormtest/load/validate"
+)
+
+// A count tells on stderr how much of a known number of pieces of work is done. Its methods may be called
+// from any goroutine.
+type count struct {
+	w        io.Writer
+	terminal bool
+	columns  int
+	begun    time.Time
+	quit     chan struct{}
+	wg       sync.WaitGroup
+
+	mu   sync.Mutex
+	last validate.Progress
+}
+
+// startCount begins to tell; stop ends it. quiet tells nothing.
+func startCount(w world, quiet bool, begun time.Time) *count {
+	c := &count{w: w.err, begun: begun, quit: make(chan struct{})}
+	c.columns, c.terminal = terminalWidth(w.err)
+	if c.columns <= 0 {
+		c.columns = widthDefault
+	}
+	c.terminal = c.terminal && value(w.env, "TERM") != "dumb"
+	every := lineEvery
+	if c.terminal {
+		every = redrawEvery
+	}
+	if !quiet {
+		c.wg.Go(func() { c.tell(every) })
+	}
+	return c
+}
+
+// set is validate.Config.Progress.
+func (c *count) set(p validate.Progress) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if p.Done > c.last.Done {
+		c.last = p
+	}
+}
+
+func (c *count) stop() {
+	close(c.quit)
+	c.wg.Wait()
+}
+
+func (c *count) tell(every time.Duration) {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			c.mu.Lock()
+			p := c.last
+			c.mu.Unlock()
+			line := countLine(p, time.Since(c.begun), c.columns)
+			if c.terminal {
+				fmt.Fprint(c.w, "\r\x1b[K"+line)
+			} else {
+				fmt.Fprintln(c.w, line)
+			}
+		case <-c.quit:
+			if c.terminal {
+				fmt.Fprint(c.w, "\r\x1b[K") // the report stands where the bar stood
+			}
+			return
+		}
+	}
+}
+
+// countLine is one line of progress, shorter than the columns.
+func countLine(p validate.Progress, elapsed time.Duration, columns int) string {
+	if p.Done == 0 {
+		return "validate: nothing done yet"[:min(26, max(0, columns-1))]
+	}
+	share := float64(p.Done) / float64(p.Total)
+	full := int(share * barMost)
+	left := elapsed.Seconds() * (1/share - 1)
+	line := fmt.Sprintf("validate %3.0f%% [%s%s] %d of %d runs, about %.0f s left", 100*share,
+		strings.Repeat("#", full), strings.Repeat(".", barMost-full), p.Done, p.Total, left)
+	return line[:min(len(line), max(0, columns-1))]
+}

@@ -1,0 +1,166 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"stormtest/load/record"
+	"stormtest/load/validate"
+	"stormtest/report"
+)
+
+// validateFlags are the flags of validate.
+type validateFlags struct {
+	only  []string
+	full  bool
+	seed  uint64
+	json  string
+	quiet bool
+}
+
+// newValidate returns the command that derives the reference numbers again.
+func newValidate(w world) *cobra.Command {
+	var flags validateFlags
+	cmd := &cobra.Command{
+		Use:     "validate [flags]",
+		Short:   "derive the reference numbers again on this machine",
+		Long:    validateLong(),
+		Example: "  stormtest validate\n  stormtest validate --only analytic,convoy --json checks.json\n  stormtest validate --full",
+		Args:    noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if err := new(outputs).fill(cmd, w.env); err != nil {
+				return err
+			}
+			return runValidate(cmd.Context(), w, flags)
+		},
+	}
+	set := cmd.Flags()
+	set.SortFlags = false
+	set.StringSliceVar(&flags.only, "only", nil, "groups, with commas between; all unless given")
+	set.BoolVar(&flags.full, "full", false, "fleets of 10,000 clients too, and more runs: some minutes")
+	set.Uint64Var(&flags.seed, "seed", 1, "of the first run of everything; with another than 1, about one full run in a hundred fails by chance")
+	set.StringVar(&flags.json, "json", "", "the checks, as JSON; - is stdout")
+	set.BoolVarP(&flags.quiet, "quiet", "q", false, "no progress on stderr")
+	for _, name := range []string{"json", "quiet"} {
+		set.Lookup(name).Annotations = map[string][]string{groupAnnotation: {groupOutput}}
+	}
+	_ = cmd.MarkFlagFilename("json")
+	set.Lookup("only").DefValue = ""
+	complete(cmd, "only", groupNames())
+	set.BoolP("help", "h", false, "this help")
+	return cmd
+}
+
+// validateLong is the help's text, with the groups.
+func validateLong() string {
+	var b strings.Builder
+	b.WriteString(`Derives the reference numbers of the formulas, of the guides' model and of the
+measures again, in virtual time and on all cores, and says of each whether it
+passed, with what was expected, what range passes, and what came out. It takes
+some ten seconds. The exit code is 3 where a check failed.
+
+Groups:
+`)
+	for _, g := range validate.Groups() {
+		fmt.Fprintf(&b, "  %-12s %s\n", g.Name, g.Summary)
+	}
+	return strings.TrimRight(b.String(), "\n")
+}
+
+func groupNames() []string {
+	var names []string
+	for _, g := range validate.Groups() {
+		names = append(names, g.Name)
+	}
+	return names
+}
+
+// runValidate checks and tells.
+func runValidate(ctx context.Context, w world, flags validateFlags) error {
+	if err := validate.CheckNames(flags.only); err != nil {
+		return usage("--only: %w", err)
+	}
+	out := sink{flag: "json"}
+	if flags.json != "" && flags.json != "-" {
+		var err error
+		out.path = flags.json
+		if out.file, out.temp, err = create(flags.json); err != nil {
+			return usage("--json: %w", err)
+		}
+	}
+	files := sinks{w: w, files: []sink{out}}
+	defer files.discard()
+	begun := time.Now()
+	progress := startCount(w, flags.quiet, begun)
+	result := validate.Run(ctx, validate.Config{
+		Groups: flags.only, Full: flags.full, Seed: flags.seed,
+		Fresh:    [2]uint64{newSeed().Value, newSeed().Value},
+		Progress: progress.set,
+	})
+	progress.stop()
+	took := time.Since(begun)
+	if result.Interrupted {
+		return errors.Join(fmt.Errorf("validate: %w", context.Cause(ctx)), signalOf(ctx))
+	}
+	err := showValidation(w, &files.files[0], flags, newValidation(flags, result, took))
+	if err == nil && result.Failed > 0 {
+		err = outcomeError{codeGate}
+	}
+	return err
+}
+
+// A validation is what --json holds.
+type validation struct {
+	Schema string           `json:"schema"`
+	Tool   string           `json:"tool"`
+	Seed   uint64           `json:"seed"`
+	Full   bool             `json:"full"`
+	Took   time.Duration    `json:"took_ns"`
+	Passed int              `json:"passed"`
+	Failed int              `json:"failed"`
+	Checks []validate.Check `json:"checks"`
+	result validate.Result
+}
+
+func newValidation(flags validateFlags, r validate.Result, took time.Duration) validation {
+	return validation{
+		Schema: "stormtest.validate/v1", Tool: version, Seed: flags.seed, Full: flags.full, Took: took,
+		Passed: r.Passed, Failed: r.Failed, Checks: slices.Clone(r.Checks), result: r,
+	}
+}
+
+func (v validation) writeJSON(w io.Writer) error {
+	text, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(append(text, '\n'))
+	return err
+}
+
+// showValidation writes the table, or JSON where that was to go to stdout, and the file.
+func showValidation(w world, out *sink, flags validateFlags, v validation) error {
+	var faults []error
+	if out.file != nil {
+		out.format.Write = func(to io.Writer, _ *record.Result, _ report.Options) error { return v.writeJSON(to) }
+		if err := out.write(nil, report.Options{}); err != nil {
+			faults = append(faults, fmt.Errorf("--json: %w", err))
+		}
+	}
+	write := func() error { return v.result.Text(w.out, v.Took) }
+	if flags.json == "-" {
+		write = func() error { return v.writeJSON(w.out) }
+	}
+	if err := write(); err != nil {
+		faults = append(faults, fmt.Errorf("stdout: %w", err))
+	}
+	return errors.Join(faults...)
+}

@@ -1,0 +1,153 @@
+package validate_test
+
+import (
+	"context"
+	"math"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"stormtest/load/validate"
+)
+
+// quick are the groups that take under a second of one core, with the race detector some ten.
+var quick = []string{"analytic", "published", "index"}
+
+// config checks groups with the seed of the command.
+func config(groups ...string) validate.Config {
+	return validate.Config{Groups: groups, Seed: 1, Fresh: [2]uint64{3, 5}}
+}
+
+// quickResult is one run of the quick groups, for the tests that only read it.
+var quickResult = sync.OnceValue(func() validate.Result {
+	return validate.Run(context.Background(), config(quick...))
+})
+
+func TestQuickGroupsPass(t *testing.T) {
+	r := quickResult()
+	for _, c := range r.Checks {
+		if !c.OK {
+			t.Errorf("%s: %s = %v, want %v (%v..%v)", c.Group, c.Name, value(c), c.Expected, c.Low, c.High)
+		}
+	}
+	if r.Failed > 0 || r.Passed != len(r.Checks) || r.Passed < 200 {
+		t.Errorf("%d passed, %d failed of %d", r.Passed, r.Failed, len(r.Checks))
+	}
+}
+
+// value is what a check got, NaN for nothing.
+func value(c validate.Check) float64 {
+	if c.Got == nil {
+		return math.NaN()
+	}
+	return *c.Got
+}
+
+// Equal seeds give equal results whatever the number of cores, and another seed other ones.
+func TestResultsDependOnTheSeedAlone(t *testing.T) {
+	one := validate.Run(t.Context(), config("published"))
+	cores := runtime.GOMAXPROCS(1)
+	again := validate.Run(t.Context(), config("published"))
+	runtime.GOMAXPROCS(cores)
+	if !reflect.DeepEqual(one, again) {
+		t.Errorf("one core gave %+v, %d cores %+v", again, cores, one)
+	}
+	c := config("published")
+	c.Seed = 1_000_000
+	if other := validate.Run(t.Context(), c); reflect.DeepEqual(one, other) {
+		t.Errorf("seeds 1 and 1,000,000 both gave %+v", one)
+	}
+}
+
+// Two processes that drew one seed are found.
+func TestOneSeedForTwoProcessesFails(t *testing.T) {
+	c := config("analytic")
+	c.Fresh = [2]uint64{7, 7}
+	r := validate.Run(t.Context(), c)
+	if r.Failed != 1 {
+		t.Errorf("%d checks failed with one seed for two processes, want 1", r.Failed)
+	}
+}
+
+func TestProgressCountsEveryRun(t *testing.T) {
+	seen := make(chan validate.Progress, 10_000)
+	c := config("published")
+	c.Progress = func(p validate.Progress) { seen <- p }
+	validate.Run(t.Context(), c)
+	close(seen)
+	total, done := 0, 0
+	for p := range seen {
+		total, done = p.Total, max(done, p.Done)
+	}
+	if done != total || done == 0 {
+		t.Errorf("%d of %d runs told", done, total)
+	}
+}
+
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if r := validate.Run(ctx, config("analytic")); !r.Interrupted || len(r.Checks) != 0 {
+		t.Errorf("a validation without time gave %+v, want one that was interrupted", r)
+	}
+}
+
+func TestCheckNames(t *testing.T) {
+	if err := validate.CheckNames(quick); err != nil {
+		t.Error(err)
+	}
+	err := validate.CheckNames([]string{"analytic", "analytics"})
+	if err == nil || !strings.Contains(err.Error(), `"analytics"`) || !strings.Contains(err.Error(), "retry-after") {
+		t.Errorf("error = %v, want one that names the group and the groups", err)
+	}
+}
+
+// The report is ASCII, at most 80 columns wide but for the sentences of failures, and tells a failure at its
+// place and at the end.
+func TestText(t *testing.T) {
+	r := quickResult()
+	got := 12.5
+	r.Checks = append(slices.Clone(r.Checks), validate.Check{
+		Group: "convoy", Name: "full: index", Source: "5.6", Expected: 1, Low: 0.5, High: 2, Got: &got, Unit: "ms", Note: "a note",
+	}, validate.Check{Group: "convoy", Name: "full: nothing", Source: "5.6"})
+	r.Failed += 2
+	var b strings.Builder
+	if err := r.Text(&b, 2*time.Second); err != nil {
+		t.Fatal(err)
+	}
+	text := b.String()
+	for line := range strings.Lines(text) {
+		if !strings.HasPrefix(line, "  convoy:") && len(line) > 81 || strings.ContainsFunc(line, func(c rune) bool { return c > '~' || c < ' ' && c != '\n' }) {
+			t.Errorf("line of %d: %q", len(line), line)
+		}
+	}
+	for _, want := range []string{
+		"  full k=3 (6.4)\n    ok   mean, ms ",
+		"    FAIL index, ms                            1              0.5..2        12.5\n         a note\n",
+		"Failed:\n  convoy: full: index = 12.5 ms, want 1 (0.5..2), reference 5.6\n         a note\n",
+		"  convoy: full: nothing = nothing, want 0 (exactly), reference 5.6\n",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the report lacks %q", want)
+		}
+	}
+	if !strings.HasSuffix(text, " checks passed, 2 failed in 2 s\n") {
+		t.Errorf("the report ends with %q", text[max(0, len(text)-60):])
+	}
+}
+
+// Names are what failures are known by.
+func TestChecksHaveNamesOfTheirOwn(t *testing.T) {
+	var names []string
+	for _, c := range quickResult().Checks {
+		names = append(names, c.Group+": "+c.Name)
+	}
+	slices.Sort(names)
+	if n := len(names); len(slices.Compact(names)) != n {
+		t.Errorf("%d names of %d checks", len(slices.Compact(names)), n)
+	}
+}
