@@ -172,6 +172,69 @@ func TestCaseD09SleepersCount(t *testing.T) {
 	}
 }
 
+// A thousand fail together and go on failing: tokens are worth what the numbers of their kind say, to
+// the retry. What is left to chance stays within a bound that is broken with probability 1e-6.
+func TestTokensOfAFleetThatFailsTogether(t *testing.T) {
+	tests := []struct {
+		budget, status string
+		accounts       int64
+		least, most    int64 // retries
+	}{
+		{"aws:scope=fleet", "503", 1, 35, 35},
+		{"aws:scope=fleet", "429", 1, 100, 100},
+		{"aws:size=1000,scope=fleet", "503", 1, 71, 71},
+		{"aws:size=28", "503", 1000, 2000, 2000},
+		{"aws-legacy:scope=fleet", "503", 1, 100, 100},
+		{"grpc:scope=fleet", "503", 1, 4, 4},
+		{"grpc:tokens=4", "503", 1000, 1000, 1000}, // 3 after the first failure, 2 after the second
+		// Of R = 1,000 requests and the retries asked for so far, A = 0: the i-th is allowed with
+		// probability 1 / (1000 + i), 0.69 of a thousand on average and at most 9.
+		{"sre:scope=fleet", "503", 1, 0, 9},
+		// Each client's first retry with probability 1/2, the second with 1/3, the third with 1/4:
+		// 1/2 + 1/6 + 1/24 = 0.708 of each, deviation 0.84.
+		{"sre", "503", 1000, 708 - 130, 708 + 130},
+	}
+	for _, tt := range tests {
+		t.Run(tt.budget+" "+tt.status, func(t *testing.T) {
+			result, _ := bubble(t, scenario(t, "clients: 1000", "operations: 1000", "strategy: constant", "base: 500ms", "max-retries: 3", "seed: 7",
+				"timeout: 50ms", "outage: ['0s..20s']", "status: "+tt.status, "retry-on: '+429'", "budget: '"+tt.budget+"'"), 0)
+			run := &result.Runs[0]
+			b := checkBudget(t, run)
+			if b.Spent < tt.least || b.Spent > tt.most || b.Accounts != tt.accounts {
+				t.Errorf("%d retries sent of %d accounts, want %d..%d of %d", b.Spent, b.Accounts, tt.least, tt.most, tt.accounts)
+			}
+			if got := run.Operations.GaveUp["refused_by_budget"] + run.Operations.GaveUp["max_retries"]; got != 1000 {
+				t.Errorf("%d operations were refused or out of retries, want all", got)
+			}
+		})
+	}
+}
+
+// One seed decides what is left to chance, and another decides otherwise.
+func TestBudgetsChanceIsOfTheSeed(t *testing.T) {
+	spent := func(seed string) string {
+		_, rows := bubble(t, scenario(t, "clients: 200", "operations: 200", "strategy: constant", "base: 500ms", "max-retries: 1", "seed: "+seed,
+			"outage: ['0s..20s']", "budget: sre"), 0)
+		allowed := make([]byte, 200)
+		for i := range allowed {
+			allowed[i] = '-'
+		}
+		for _, r := range rows {
+			if r.number == 1 {
+				allowed[r.client] = '+'
+			}
+		}
+		return string(allowed)
+	}
+	first := spent("1")
+	if again := spent("1"); again != first {
+		t.Errorf("seed 1 allowed\n%s and then\n%s", first, again)
+	}
+	if other := spent("2"); other == first {
+		t.Errorf("seeds 1 and 2 both allowed %s", first)
+	}
+}
+
 // The floor of a budget for each client lets every one through, and the run says so (domain
 // 3.4).
 func TestFloorOfEachClientIsNoBudget(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -235,30 +234,12 @@ func (s *simulation) runs() (list []record.Run, interrupted bool) {
 	return list, interrupted
 }
 
-// virtualNotes is what a reader must know of a run in virtual time.
+// virtualNotes is what a reader must know of a run in virtual time. What that is, and which network the plan
+// has, the report says once for all runs.
 func (t *trial) virtualNotes(stats sim.Stats, cut bool) []string {
-	p := &t.plan
-	notes := []string{"virtual time: every event happens at its own moment, so that nobody is late, and nothing is sent"}
-	switch none := p.Latency == (plan.Law{}); {
-	case none && p.LossShare == 0:
-		notes[0] += "; there is no network between clients and target"
-	case none:
-		notes = append(notes, fmt.Sprintf("network: messages take no time, and %s of them, requests and answers, are lost", percent(p.LossShare)))
-	default:
-		text := fmt.Sprintf("network: every message, request or answer, takes %s", p.Latency)
-		if p.Latency.SD > 0 {
-			text += ", a mean and a deviation of which each draws its own"
-		}
-		if p.LossShare > 0 {
-			text += fmt.Sprintf(", and %s of them are lost", percent(p.LossShare))
-		}
-		notes = append(notes, text)
-	}
+	notes := t.notes(stats.Unstarted)
 	if cut {
-		notes = append(notes, fmt.Sprintf("this run was cut %s after its start, before its end", record.Short(stats.End)))
+		notes = append([]string{fmt.Sprintf("this run was cut %s after its start, before its end", record.Short(stats.End))}, notes...)
 	}
-	return append(notes, t.notes(stats.Unstarted)...)
+	return notes
 }
-
-// percent is a share as a sentence says it.
-func percent(share float64) string { return strconv.FormatFloat(100*share, 'g', 6, 64) + " %" }

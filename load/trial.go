@@ -2,6 +2,7 @@ package load
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"stormtest/load/record"
 	"stormtest/load/retry"
 	"stormtest/load/retry/budget"
+	"stormtest/load/seed"
 	"stormtest/target/station"
 )
 
@@ -37,7 +39,9 @@ type trial struct {
 
 // newBank opens the trial's retry budgets.
 func (t *trial) newBank() {
-	t.budget = budget.NewBank(t.plan.Budget, t.plan.Clients, t.plan.Bucket, int(t.plan.Duration/t.plan.Bucket))
+	p := &t.plan
+	chance := func(account uint32) *rand.Rand { return seed.Stream(p.Seed.Value, seed.Budget, account) }
+	t.budget = budget.NewBank(p.Budget, p.Clients, chance, budget.Series{Width: p.Bucket, Intervals: int(p.Duration / p.Bucket)})
 }
 
 // recording says over which windows the run is measured; lost are the ways in which its engine loses an

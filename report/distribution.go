@@ -21,7 +21,7 @@ func percentile(head string, q float64, of func(*record.Distribution) *int64) st
 		switch {
 		case v == nil:
 			return none
-		case q < 1 && d.Clamped > 0 && q*float64(d.Count) > float64(d.Count-d.Clamped):
+		case d.Beyond(q):
 			return ">" + string(nbsp) + unit(float64(*v))
 		}
 		return unit(float64(*v))

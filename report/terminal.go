@@ -107,7 +107,11 @@ func writeOrigin(p *page, r *record.Result, plan planFields) {
 	if hash := clean(r.PlanHash); hash != "" {
 		p.para("Plan", factIndent, hash)
 	}
-	p.para("Repeat it", factIndent, "the same plan with "+repeatFlags(r))
+	command := ""
+	if len(r.Runs) > 0 && virtual(&r.Runs[0]) {
+		command = "stormtest sim: "
+	}
+	p.para("Repeat it", factIndent, command+"the same plan with "+repeatFlags(r))
 }
 
 // heading writes the title of a section after an empty line.

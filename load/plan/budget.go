@@ -31,6 +31,35 @@ var budgetKeys = [budget.KindCount][]budgetKey{
 		{"min", count[int]{at: func(p *Plan) *int { return &p.Budget.Min }, lo: 0, hi: budget.MinMax}},
 		{"scope", budgetScope{}},
 	},
+	budget.AWS: {
+		{"size", budgetCount(func(c *budget.Config) *int { return &c.Size }, 1, budget.QuotaMax)},
+		{"cost", budgetCount(func(c *budget.Config) *int { return &c.Cost }, 1, budget.QuotaMax)},
+		{"throttled", budgetCount(func(c *budget.Config) *int { return &c.CostThrottled }, 1, budget.QuotaMax)},
+		{"first", budgetCount(func(c *budget.Config) *int { return &c.Credit }, 0, budget.QuotaMax)},
+		{"scope", budgetScope{}},
+	},
+	budget.AWSLegacy: {
+		{"size", budgetCount(func(c *budget.Config) *int { return &c.Size }, 1, budget.QuotaMax)},
+		{"cost", budgetCount(func(c *budget.Config) *int { return &c.Cost }, 1, budget.QuotaMax)},
+		{"timeout", budgetCount(func(c *budget.Config) *int { return &c.CostTimeout }, 1, budget.QuotaMax)},
+		{"first", budgetCount(func(c *budget.Config) *int { return &c.Credit }, 0, budget.QuotaMax)},
+		{"scope", budgetScope{}},
+	},
+	budget.GRPC: {
+		{"tokens", budgetCount(func(c *budget.Config) *int { return &c.Size }, 1, budget.GRPCSizeMax)},
+		{"ratio", thousandths{at: func(c *budget.Config) *float64 { return &c.Ratio }, lo: budget.GRPCRatioMin, hi: budget.GRPCRatioMax}},
+		{"scope", budgetScope{}},
+	},
+	budget.SRE: {
+		{"window", duration{at: func(p *Plan) *time.Duration { return &p.Budget.TTL }, lo: budget.TTLMin, hi: budget.WindowMax, step: time.Second}},
+		{"k", thousandths{at: func(c *budget.Config) *float64 { return &c.K }, lo: budget.KMin, hi: budget.KMax}},
+		{"scope", budgetScope{}},
+	},
+}
+
+// budgetCount is a whole number of a budget.Config, in lo..hi.
+func budgetCount(at func(*budget.Config) *int, lo, hi int) scalar {
+	return count[int]{at: func(p *Plan) *int { return at(&p.Budget) }, lo: lo, hi: hi}
 }
 
 // retryBudget is a budget.Config:
@@ -170,6 +199,26 @@ func (budgetRate) write(p *Plan) string { return strconv.Itoa(p.Budget.Min) + "/
 func (budgetRate) word() string         { return "rate" }
 func (budgetRate) choices() []string    { return nil }
 
+// thousandths is a number of a budget.Config in lo..hi with at most three decimals.
+type thousandths struct {
+	at     func(*budget.Config) *float64
+	lo, hi float64
+}
+
+func (v thousandths) read(p *Plan, text string) string {
+	n, ok := parseNumber(text)
+	_, decimals, _ := strings.Cut(text, ".")
+	if !ok || n < v.lo || n > v.hi || len(strings.TrimRight(decimals, "0")) > 3 {
+		return bounds(formatNumber(v.lo), formatNumber(v.hi)) + " with at most three decimals"
+	}
+	*v.at(&p.Budget) = n
+	return ""
+}
+
+func (v thousandths) write(p *Plan) string { return formatNumber(*v.at(&p.Budget)) }
+func (thousandths) word() string           { return "number" }
+func (thousandths) choices() []string      { return nil }
+
 // The words of a budget's scope.
 const (
 	scopeClient = "client"
@@ -197,31 +246,48 @@ func (budgetScope) write(p *Plan) string {
 func (budgetScope) word() string      { return scopeClient + "|" + scopeFleet }
 func (budgetScope) choices() []string { return []string{scopeClient, scopeFleet} }
 
-// budgetWarnings says what the budget does not do, and how much it allows whatever its ratio
-// says: the floor of a budget that every client has for itself is one for each of them.
-// Source: the domain reference, 3.4 and 3.5.
+// budgetWarnings says what the budget does not do, and how much it allows whatever its numbers
+// say: the floor of a budget that every client has for itself is one for each of them, and so are
+// tokens. Source: the domain reference, 3.1 to 3.6.
 func (p *Plan) budgetWarnings() []string {
 	b := p.Budget
-	if p.MaxRetries == 0 {
+	switch {
+	case p.MaxRetries == 0:
 		return p.idle("budget", "with max-retries 0")
-	}
-	if b.Shared || b.Min == 0 {
+	case b.Kind == budget.SRE:
+		return []string{"budget sre: it rejects retries alone; first attempts are sent whatever it counts, which the source's are not"}
+	case b.Shared:
 		return nil
 	}
+	var each string
 	switch b.Kind {
 	case budget.Envoy:
+		if b.Min == 0 {
+			return nil
+		}
 		return p.idle("budget", "with scope client: a client has one operation at a time, and the budget allows "+
 			strconv.Itoa(b.Min)+" retries at a time; all "+strconv.Itoa(p.Clients)+" may retry at once")
 	case budget.Finagle:
-		perSecond := p.BudgetFloor()
-		text := fmt.Sprintf("budget %v: its floor is for each client: %d clients x %d/s may send %s retries/s whatever the ratio",
-			b.Kind, p.Clients, b.Min, formatNumber(perSecond))
-		if p.CapacityPerSecond > 0 && p.URL == "" {
-			text += fmt.Sprintf(", %.3gx the capacity of %s", perSecond/p.CapacityPerSecond, formatRate(p.CapacityPerSecond))
+		if b.Min == 0 {
+			return nil
 		}
-		return []string{text + "; scope=" + scopeFleet + " shares one budget"}
+		perSecond := p.BudgetFloor()
+		each = fmt.Sprintf("its floor is for each client: %d clients x %d/s may send %s retries/s whatever the ratio",
+			p.Clients, b.Min, formatNumber(perSecond))
+		if p.CapacityPerSecond > 0 && p.URL == "" {
+			each += fmt.Sprintf(", %.3gx the capacity of %s", perSecond/p.CapacityPerSecond, formatRate(p.CapacityPerSecond))
+		}
+	case budget.AWS, budget.AWSLegacy, budget.GRPC:
+		full := b.Full()
+		if full == 0 {
+			return nil
+		}
+		each = fmt.Sprintf("its tokens are for each client: %d clients x %d retries may be sent before one is refused, %d",
+			p.Clients, full, int64(p.Clients)*full)
+	default:
+		return nil
 	}
-	return nil
+	return []string{fmt.Sprintf("budget %v: %s; scope=%s shares one budget", b.Kind, each, scopeFleet)}
 }
 
 // BudgetFloor returns how many retries a second the budgets of the whole fleet allow whatever

@@ -260,7 +260,7 @@ var table = []Field{
 		value: count[int]{at: func(p *Plan) *int { return &p.MaxRetries }, lo: 0, hi: retriesMost, special: unlimited, means: Unlimited}},
 	{Name: "max-elapsed", Group: Policy, Usage: "Longest time of one operation; a retry that would start at or after it is refused before the sleep",
 		value: duration{at: func(p *Plan) *time.Duration { return &p.MaxElapsed }, lo: 1, hi: day, specials: []special{{unlimited, 0}}}},
-	{Name: "budget", Group: Policy, Usage: "What a retry needs beside the limits: none, finagle (ratio of first attempts, min/s, ttl, scope) or envoy (ratio of operations under way, min, scope), as in finagle:ratio=20%,min=10/s,ttl=10s,scope=client and envoy:ratio=20%,min=3,scope=fleet",
+	{Name: "budget", Group: Policy, Usage: "What a retry needs beside the limits: none, finagle (ratio of first attempts, min/s, ttl), envoy (ratio of operations under way, min), aws (size, cost, throttled, first), aws-legacy (size, cost, timeout, first), grpc (tokens, ratio) or sre (window, k), each for one client or the fleet (scope), as in finagle:ratio=20%,min=10/s,ttl=10s,scope=client, envoy:ratio=20%,min=3,scope=fleet and aws:size=500,cost=14,throttled=5,first=1,scope=client",
 		value: retryBudget{}},
 	{Name: "retry-after", Group: Policy, Usage: "What a client does with the target's Retry-After: a floor under the delay, or nothing",
 		value: choice{at: func(p *Plan) *string { return &p.RetryAfter }, words: []string{RetryAfterHonour, RetryAfterIgnore}}},

@@ -58,6 +58,12 @@ func TestWarnings(t *testing.T) {
 		{"a budget for a client's one operation", []plan.Setting{{"budget", "envoy:scope=client"}}, []string{
 			"budget envoy:ratio=20%,min=3,scope=client: no effect with scope client: a client has one operation at a time, and the budget allows 3 retries at a time; all 2000 may retry at once",
 		}},
+		{"tokens for each client", []plan.Setting{{"budget", "aws"}}, []string{
+			"budget aws: its tokens are for each client: 2000 clients x 35 retries may be sent before one is refused, 70000; scope=fleet shares one budget",
+		}},
+		{"tokens of the fleet", []plan.Setting{{"budget", "grpc:scope=fleet"}}, nil},
+		{"tokens that are worth nothing", []plan.Setting{{"budget", "grpc:tokens=2"}}, nil},
+		{"first attempts", []plan.Setting{{"budget", "sre"}}, []string{"budget sre: it rejects retries alone; first attempts are sent whatever it counts, which the source's are not"}},
 		{"a budget for no retries", []plan.Setting{{"budget", "envoy"}, {"max-retries", "0"}}, []string{"budget envoy:ratio=20%,min=3,scope=fleet: no effect with max-retries 0"}},
 		{"fewer operations than clients", []plan.Setting{{"operations", "1999"}}, []string{"operations 1999: 1 of the 2000 clients have nothing to do"}},
 		{"as many operations as clients", []plan.Setting{{"operations", "2000"}}, nil},

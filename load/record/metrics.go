@@ -25,6 +25,9 @@ type Metric struct {
 	Meaning string
 
 	value func(*Run) *float64
+	// beyond reports whether the figure is beyond its histogram, so that the value is too low; nil
+	// where that cannot be.
+	beyond func(*Run) bool
 }
 
 // Value returns the figure in its unit (durations in ns), or nil where the run has none. A
@@ -74,7 +77,13 @@ func MetricNamed(name string) (Metric, bool) {
 }
 
 func figures() []Metric {
-	return []Metric{
+	rows := []struct {
+		name    string
+		aliases []string
+		unit    Unit
+		meaning string
+		value   func(*Run) *float64
+	}{
 		{"success_share", []string{"success_rate"}, UnitShare, "operations that succeeded, of those started", successShare},
 		{"operations_started", nil, UnitCount, "operations that began", func(r *Run) *float64 { return count(r.Operations.Started) }},
 		{"operations_succeeded", nil, UnitCount, "operations that ended in a success", func(r *Run) *float64 { return count(r.Operations.Succeeded) }},
@@ -94,6 +103,11 @@ func figures() []Metric {
 		{"wasted_share", nil, UnitShare, "finished work whose client had gone, of all finished work", wastedShare},
 		{"start_spread", nil, UnitDuration, "p99 - p1 of the first wave's arrivals; no data with a ramp or a rate", func(r *Run) *float64 { return whole(r.Generator.StartSpread) }},
 	}
+	list := make([]Metric, len(rows))
+	for i, r := range rows {
+		list[i] = Metric{Name: r.name, Aliases: r.aliases, Unit: r.unit, Meaning: r.meaning, value: r.value}
+	}
+	return list
 }
 
 // distributions builds the metrics of every histogram: one row of the first table times one
@@ -113,20 +127,22 @@ func distributions() []Metric {
 	}
 	statistics := []struct {
 		name, meaning string
+		quantile      float64 // 1 for what is exact
 		of            func(*Distribution) *float64
 	}{
-		{"p50", "median", func(d *Distribution) *float64 { return whole(d.P50) }},
-		{"p90", "90th percentile", func(d *Distribution) *float64 { return whole(d.P90) }},
-		{"p99", "99th percentile", func(d *Distribution) *float64 { return whole(d.P99) }},
-		{"p999", "99.9th percentile", func(d *Distribution) *float64 { return whole(d.P999) }},
-		{"max", "largest", func(d *Distribution) *float64 { return whole(d.Max) }},
-		{"mean", "mean", func(d *Distribution) *float64 { return d.Mean }},
+		{"p50", "median", 0.5, func(d *Distribution) *float64 { return whole(d.P50) }},
+		{"p90", "90th percentile", 0.9, func(d *Distribution) *float64 { return whole(d.P90) }},
+		{"p99", "99th percentile", 0.99, func(d *Distribution) *float64 { return whole(d.P99) }},
+		{"p999", "99.9th percentile", 0.999, func(d *Distribution) *float64 { return whole(d.P999) }},
+		{"max", "largest", 1, func(d *Distribution) *float64 { return whole(d.Max) }},
+		{"mean", "mean", 1, func(d *Distribution) *float64 { return d.Mean }},
 	}
 	var all []Metric
 	for _, h := range histograms {
 		for _, s := range statistics {
 			m := Metric{Name: h.name + "_" + s.name, Unit: h.unit, Meaning: s.meaning + " of " + h.meaning}
 			m.value = func(r *Run) *float64 { return s.of(h.of(r)) }
+			m.beyond = func(r *Run) bool { return h.of(r).Beyond(s.quantile) }
 			if h.name == "latency" {
 				m.Aliases = []string{s.name}
 			}

@@ -25,13 +25,14 @@ type Spread struct {
 	Count int64    `json:"count"`
 }
 
-// Figures returns the values of [Metrics] in their order, NaN where the run has none.
+// Figures returns the values of [Metrics] in their order, NaN where the run has none or knows only that
+// it is beyond a histogram: a mean over such values would be too low.
 func Figures(run *Run) []float64 {
 	metrics := Metrics()
 	values := make([]float64, len(metrics))
 	for i, m := range metrics {
 		values[i] = math.NaN()
-		if v := m.Value(run); v != nil {
+		if v := m.Value(run); v != nil && (m.beyond == nil || !m.beyond(run)) {
 			values[i] = *v
 		}
 	}

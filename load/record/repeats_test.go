@@ -100,6 +100,14 @@ func TestFigures(t *testing.T) {
 			t.Errorf("%s = %v, want %v", m.Name, values[i], want)
 		}
 	}
+	run.OperationLatency = record.Distribution{Count: 100, Clamped: 5, P50: &completed, P99: &completed, Max: &completed}
+	values = record.Figures(&run)
+	want := map[string]bool{"operation_latency_p50": true, "operation_latency_p99": false, "operation_latency_max": true}
+	for i, m := range record.Metrics() {
+		if known, named := want[m.Name]; named && known == math.IsNaN(values[i]) {
+			t.Errorf("%s = %v with 5 %% beyond the histogram", m.Name, values[i])
+		}
+	}
 	if m, ok := record.MetricNamed("success_rate"); !ok || m.Name != "success_share" || *m.Value(&run) != 1 {
 		t.Errorf("success_rate is %+v", m)
 	}

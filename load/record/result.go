@@ -211,6 +211,12 @@ type Distribution struct {
 	Faults  int64    `json:"faults,omitempty"`
 }
 
+// Beyond reports whether the value at a quantile in 0..1 lies among those beyond the histogram, so that it is
+// only known to be above its end. At 1 it does not: Max is exact.
+func (d *Distribution) Beyond(quantile float64) bool {
+	return quantile < 1 && d.Clamped > 0 && quantile*float64(d.Count) > float64(d.Count-d.Clamped)
+}
+
 // DelayShares is the mass of planned delays on single points (domain 5.7).
 type DelayShares struct {
 	AtCap   *float64 `json:"at_cap"`   // exactly the cap

@@ -1,6 +1,7 @@
 package retry_test
 
 import (
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -21,7 +22,21 @@ func accountOf(k budget.Kind, change func(*budget.Config)) *budget.Account {
 }
 
 // single returns the account of a bank of one client.
-func single(c budget.Config) *budget.Account { return budget.NewBank(c, 1, 0, 0).Account(0) }
+func single(c budget.Config) *budget.Account {
+	chance := func(account uint32) *rand.Rand { return stream(5, uint64(account)) }
+	return budget.NewBank(c, 1, chance, budget.Series{}).Account(0)
+}
+
+// kinds returns the kinds that are a budget, in the order of the table.
+func kinds() []budget.Kind {
+	var all []budget.Kind
+	for k := range budget.KindCount {
+		if k != budget.None {
+			all = append(all, k)
+		}
+	}
+	return all
+}
 
 // under runs one operation of an always failing target under an account, attempts taking no
 // time, and returns what it did in up to 20 attempts.
@@ -113,19 +128,80 @@ func TestCancelledOperationReturnsItsToken(t *testing.T) {
 	}
 }
 
+// What each end of an attempt means to a budget: a quota of 100 tokens whose costs and credit tell
+// them apart.
+func TestOutcomesAsABudgetSeesThem(t *testing.T) {
+	aws := func(c *budget.Config) { c.Size, c.Cost, c.CostThrottled, c.Credit = 100, 1, 10, 2 }
+	legacy := func(c *budget.Config) { c.Size, c.Cost, c.CostTimeout, c.Credit = 100, 1, 20, 2 }
+	grpc := func(c *budget.Config) { c.Size, c.Ratio = 200, 1 }
+	sre := func(c *budget.Config) { c.K = 1000 } // an accept is worth a thousand requests
+	post := func(p *retry.Policy) { p.Method = "POST" }
+	once := func(p *retry.Policy) { p.MaxRetries = 0 }
+	tests := []struct {
+		name    string
+		kind    budget.Kind
+		numbers func(*budget.Config)
+		policy  func(*retry.Policy)
+		first   []retry.Outcome // each followed by a retry
+		last    retry.Outcome
+		want    int64 // balance in the end
+	}{
+		{"503", budget.AWS, aws, nil, []retry.Outcome{{Status: 503}}, retry.Outcome{Status: 404}, 99},
+		{"429 is throttling", budget.AWS, aws, nil, []retry.Outcome{{Status: 429}}, retry.Outcome{Status: 404}, 90},
+		{"a timeout is not", budget.AWS, aws, nil, []retry.Outcome{{Kind: retry.Timeout}}, retry.Outcome{Status: 404}, 99},
+		{"legacy: 429", budget.AWSLegacy, legacy, nil, []retry.Outcome{{Status: 429}}, retry.Outcome{Status: 404}, 99},
+		{"legacy: a timeout", budget.AWSLegacy, legacy, nil, []retry.Outcome{{Kind: retry.Timeout}}, retry.Outcome{Status: 404}, 80},
+		{"legacy: a timeout of the connection", budget.AWSLegacy, legacy, nil, []retry.Outcome{{Kind: retry.ConnectTimeout}}, retry.Outcome{Status: 404}, 80},
+		{"legacy: nobody listens", budget.AWSLegacy, legacy, nil, []retry.Outcome{{Kind: retry.Refused}}, retry.Outcome{Status: 404}, 99},
+		{"a retry that succeeds gets back what it took", budget.AWS, aws, nil, []retry.Outcome{{Status: 503}, {Status: 429}}, retry.Outcome{Status: 200}, 99},
+		{"redirected is served", budget.AWS, aws, nil, []retry.Outcome{{Status: 429}}, retry.Outcome{Status: 302}, 100},
+
+		{"a failure that is retried", budget.GRPC, grpc, nil, []retry.Outcome{{Status: 503}, {Kind: retry.Timeout}}, retry.Outcome{Status: 404}, 97},
+		{"the last failure counts, too", budget.GRPC, grpc, once, nil, retry.Outcome{Status: 503}, 98},
+		{"and where it must not be repeated", budget.GRPC, grpc, post, nil, retry.Outcome{Status: 503}, 98},
+		{"a failure that is never retried does not", budget.GRPC, grpc, nil, nil, retry.Outcome{Status: 500}, 99},
+		{"a success is worth a token", budget.GRPC, grpc, nil, []retry.Outcome{{Status: 503}, {Status: 503}}, retry.Outcome{Status: 200}, 98},
+
+		{"accepted: 200", budget.SRE, sre, nil, nil, retry.Outcome{Status: 200}, 1000},
+		{"accepted: 404 is the request's own fault", budget.SRE, sre, nil, nil, retry.Outcome{Status: 404}, 1000},
+		{"not accepted: 500, retried or not", budget.SRE, sre, nil, nil, retry.Outcome{Status: 500}, 0},
+		{"not accepted: nobody listens", budget.SRE, sre, once, nil, retry.Outcome{Kind: retry.Refused}, 0},
+		{"not accepted: reset", budget.SRE, sre, nil, nil, retry.Outcome{Kind: retry.Reset}, 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p := policyFor(t, "none", params())
+			if tt.policy != nil {
+				tt.policy(&p)
+			}
+			a := accountOf(tt.kind, tt.numbers)
+			c := clientOf(&p, 1, 1)
+			c.Under(a)
+			c.Begin(0)
+			for _, o := range tt.first {
+				c.Leave(0)
+				if d := c.Decide(0, o); !d.Retry {
+					t.Fatalf("%v ended the operation for %v", o, d.Reason)
+				}
+			}
+			c.Leave(0)
+			if d := c.Decide(0, tt.last); d.Retry {
+				t.Fatalf("%v was followed by a retry", tt.last)
+			}
+			if got := a.Ledger(0).Last; got != tt.want {
+				t.Errorf("balance = %d, want %d", got, tt.want)
+			}
+		})
+	}
+}
+
 // Style rule 26: for one client and fixed outcomes a larger budget never allows fewer retries.
 // Of several operations, one after another, every one is given the same moments to fail at.
 func TestPropertyLargerBudgetNeverFewer(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := policyOf(rapid.SampledFrom(backoff.Table).Draw(t, "strategy"), params())
 		p.MaxRetries = rapid.IntRange(0, 8).Draw(t, "maxRetries")
-		kind := rapid.SampledFrom([]budget.Kind{budget.Finagle, budget.Envoy}).Draw(t, "kind")
-		less := budget.Table[kind].Defaults
-		less.Ratio = rapid.SampledFrom([]float64{0, 0.2, 1}).Draw(t, "ratio")
-		less.Min = rapid.IntRange(0, 2).Draw(t, "min")
-		more := less
-		more.Min += rapid.IntRange(0, 2).Draw(t, "moreMin")
-		more.Ratio = max(more.Ratio, rapid.SampledFrom([]float64{0, 0.2, 1}).Draw(t, "otherRatio"))
+		less, more := twoBudgets(t)
 		seed := rapid.Uint64().Draw(t, "seed")
 		a := under(clientOf(&p, seed, 0), single(less), 0)
 		b := under(clientOf(&p, seed, 0), single(more), 0)
@@ -140,9 +216,36 @@ func TestPropertyLargerBudgetNeverFewer(t *testing.T) {
 	})
 }
 
+// twoBudgets draws a budget and one of the same kind that is larger, or the same.
+func twoBudgets(t *rapid.T) (less, more budget.Config) {
+	less = budget.Table[rapid.SampledFrom(kinds()).Draw(t, "kind")].Defaults
+	few := func(name string) int { return rapid.IntRange(0, 2).Draw(t, name) }
+	ratio := func(name string) float64 { return rapid.SampledFrom([]float64{0, 0.2, 1}).Draw(t, name) }
+	switch less.Kind {
+	case budget.Finagle, budget.Envoy:
+		less.Ratio, less.Min = ratio("ratio"), few("min")
+		more = less
+		more.Min += few("moreMin")
+		more.Ratio = max(more.Ratio, ratio("otherRatio"))
+	case budget.AWS, budget.AWSLegacy:
+		less.Size = 1 + 30*few("size")
+		more = less
+		more.Size += 20 * few("moreSize")
+	case budget.GRPC: // one operation fails throughout, so more tokens are more
+		less.Size = 1 + 4*few("size")
+		more = less
+		more.Size += few("moreSize")
+	case budget.SRE:
+		less.K = 1 + float64(few("k"))/2
+		more = less
+		more.K += float64(few("moreK"))
+	}
+	return less, more
+}
+
 func TestDecideUnderABudgetAllocatesNothing(t *testing.T) {
 	p := policyFor(t, "full", params())
-	for _, kind := range []budget.Kind{budget.Finagle, budget.Envoy} {
+	for _, kind := range kinds() {
 		c := clientOf(&p, 1, 1)
 		c.Under(accountOf(kind, nil))
 		allocs := testing.AllocsPerRun(100, func() {

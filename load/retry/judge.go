@@ -118,7 +118,7 @@ func (j *Judge) Decide(s *State, now time.Duration, o Outcome) Decision {
 	if p.MaxElapsed != 0 && d.Delay >= j.timeLeft(s, now) {
 		return j.end(s, now, MaxElapsed)
 	}
-	if j.account != nil && !j.account.Ask(now, &s.ticket) {
+	if j.account != nil && !j.account.Ask(now, failure(o), &s.ticket) {
 		s.open = false // and the account knows
 		return Decision{Reason: RefusedByBudget}
 	}
@@ -164,7 +164,7 @@ func (j *Judge) delay(s *State, floor time.Duration) Decision {
 func (j *Judge) end(s *State, now time.Duration, r Reason) Decision {
 	s.open = false
 	if j.account != nil {
-		j.account.End(now, &s.ticket)
+		j.account.End(now, s.known(r), &s.ticket)
 	}
 	return Decision{Reason: r}
 }

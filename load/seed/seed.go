@@ -19,6 +19,7 @@ const (
 	Service    Purpose = 3 // service times of the target
 	Pace       Purpose = 4 // starts of the clients
 	Network    Purpose = 5 // latency and loss of one client's messages, in virtual time
+	Budget     Purpose = 6 // retries that one retry budget rejects by chance
 )
 
 // Stream returns the generator of one client for one purpose in the run seeded with run.

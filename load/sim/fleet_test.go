@@ -13,7 +13,6 @@ import (
 	"stormtest/load/plan"
 	"stormtest/load/record"
 	"stormtest/load/retry"
-	"stormtest/load/retry/budget"
 	"stormtest/load/seed"
 	"stormtest/load/sim"
 	"stormtest/target"
@@ -39,7 +38,7 @@ func fleetInBubble(t *testing.T, p plan.Plan, strategy string, run uint64) (m me
 			t.Fatal(err)
 		}
 		policy := p.Policy(strategy)
-		bank := budget.NewBank(p.Budget, p.Clients, p.Bucket, int(p.Duration/p.Bucket))
+		bank := bankOf(&p, run)
 		var mu sync.Mutex
 		cfg := fleet.Config{
 			Clients: p.Clients, Policy: &policy, Budget: bank, Seed: run, SharedSeed: p.SharedSeed,
@@ -104,6 +103,11 @@ var storms = []struct {
 	{"fleet too small", []string{"base: 103.7ms", "clients: 5", "rate: 83/s", "arrivals: poisson", "capacity: 100/s", "outage: ['3s..5s']", "duration: 12.0037s"}},
 	{"budget of the fleet", []string{"clients: 200", "rate: 83/s", "arrivals: poisson", "capacity: 100/s", "outage: ['3s..5s']", "duration: 12.0037s", "budget: finagle:ratio=20%,min=5/s,ttl=2s,scope=fleet"}},
 	{"budget of each client", []string{"clients: 200", "operations: 20000", "capacity: 100/s", "timeout: 300ms", "queue: 50", "outage: ['3s..5s=hang']", "duration: 7.0037s", "ramp: 97.3ms", "budget: envoy:ratio=10%,min=1,scope=client"}},
+	{"tokens of the fleet", []string{"clients: 200", "rate: 83/s", "arrivals: poisson", "capacity: 100/s", "status: 429", "outage: ['3s..5s']", "duration: 12.0037s", "budget: aws:size=60,scope=fleet"}},
+	{"tokens of each client", []string{"clients: 200", "operations: 20000", "capacity: 100/s", "timeout: 300ms", "queue: 50", "outage: ['3s..5s=hang']", "duration: 7.0037s", "ramp: 97.3ms", "budget: aws-legacy:size=40,scope=client"}},
+	{"half the tokens", []string{"clients: 200", "rate: 83/s", "arrivals: poisson", "capacity: 100/s", "queue: 3", "outage: ['3s..5s']", "duration: 12.0037s", "budget: grpc:tokens=40,ratio=0.7,scope=fleet"}},
+	{"rejected by chance", []string{"clients: 200", "rate: 83/s", "arrivals: poisson", "capacity: 100/s", "queue: 3", "outage: ['3s..5s']", "duration: 12.0037s", "budget: sre:window=5s,scope=fleet"}},
+	{"rejected by chance of each client", []string{"clients: 200", "operations: 20000", "capacity: 100/s", "queue: 3", "duration: 7.0037s", "ramp: 97.3ms", "budget: sre:scope=client"}},
 }
 
 // TestAgreesWithFleet holds virtual time against the fleet of the real engine in a bubble: every

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -12,6 +13,7 @@ import (
 	"stormtest/load/record"
 	"stormtest/load/retry"
 	"stormtest/load/retry/budget"
+	"stormtest/load/seed"
 	"stormtest/load/sim"
 )
 
@@ -63,6 +65,12 @@ func names[T interface {
 	return list
 }
 
+// bankOf returns the plan's retry budgets.
+func bankOf(p *plan.Plan, run uint64) *budget.Bank {
+	chance := func(account uint32) *rand.Rand { return seed.Stream(run, seed.Budget, account) }
+	return budget.NewBank(p.Budget, p.Clients, chance, budget.Series{Width: p.Bucket, Intervals: int(min(p.Duration/p.Bucket, 1e6))})
+}
+
 // A measured is all that one run gives.
 type measured struct {
 	stats sim.Stats
@@ -71,12 +79,12 @@ type measured struct {
 }
 
 // measure runs one strategy with a recorder and a trace.
-func measure(p plan.Plan, strategy string, seed uint64) measured {
+func measure(p plan.Plan, strategy string, run uint64) measured {
 	var m measured
 	rec := recorder(&p)
-	bank := budget.NewBank(p.Budget, p.Clients, p.Bucket, int(min(p.Duration/p.Bucket, 1e6)))
+	bank := bankOf(&p, run)
 	m.stats = sim.Run(context.Background(), sim.Config{
-		Plan: &p, Strategy: strategy, Seed: seed, Budget: bank, Recorder: rec,
+		Plan: &p, Strategy: strategy, Seed: run, Budget: bank, Recorder: rec,
 		Trace: func(r retry.Row) { m.rows = append(m.rows, r) },
 	})
 	m.run = rec.Summarise(end(&m.stats, bank, strategy))

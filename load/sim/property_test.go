@@ -45,7 +45,8 @@ func anyPlan(rt *rapid.T) (p plan.Plan, strategy string) {
 		set(rt, &p, "outage", []string{"[]", "['300ms..900ms']", "['300ms..900ms=hang']", "['300ms..900ms=reset']",
 			"['300ms..900ms=refuse', '1s..2s=slow:3']", "['0s..100ms=refuse', '200ms..400ms=capacity:0%']"})
 	}
-	set(rt, &p, "budget", []string{"none", "finagle:ratio=20%,min=1/s,ttl=1s,scope=fleet", "envoy:ratio=20%,min=1,scope=client"})
+	set(rt, &p, "budget", []string{"none", "finagle:ratio=20%,min=1/s,ttl=1s,scope=fleet", "envoy:ratio=20%,min=1,scope=client",
+		"aws:size=60,scope=fleet", "aws-legacy:size=20,scope=client", "grpc:ratio=0.5,scope=fleet", "sre:window=1s,scope=fleet", "sre:scope=client"})
 	if rapid.Bool().Draw(rt, "open") {
 		p.RatePerSecond = rapid.SampledFrom([]float64{3, 50, 400}).Draw(rt, "rate")
 		p.Arrivals = rapid.SampledFrom([]string{plan.ArrivalsEven, plan.ArrivalsPoisson}).Draw(rt, "arrivals")

@@ -1,7 +1,7 @@
 package budget
 
 import (
-	"fmt"
+	"math/rand/v2"
 	"sync"
 	"time"
 )
@@ -39,16 +39,13 @@ type Account struct {
 	ledger Ledger
 }
 
-// init makes the account one that keeps a series of balances, one at the end of each of intervals
-// intervals of the given width, or none where intervals is 0. c must be of another kind than None.
-func (a *Account) init(c Config, width time.Duration, intervals int) {
-	if faults := c.Validate(); len(faults) > 0 {
-		panic(fmt.Sprintf("budget: BUG: no account for %+v: %v", c, faults))
-	}
-	a.rule = Table[c.Kind].new(c)
-	if intervals > 0 {
-		a.width = width
-		a.ledger.Balance = make([]int64, 0, intervals)
+// init makes the account one of c, which is valid and of another kind than None, that draws
+// from chance where its rule does, and keeps a series.
+func (a *Account) init(c Config, chance *rand.Rand, s Series) {
+	a.rule = Table[c.Kind].new(c, chance)
+	if s.Intervals > 0 {
+		a.width = s.Width
+		a.ledger.Balance = make([]int64, 0, s.Intervals)
 	}
 	a.ledger.Lowest = a.rule.balance(0)
 	a.ledger.Highest = a.ledger.Lowest
@@ -63,7 +60,7 @@ func (a *Account) Leave(now time.Duration, t *Ticket) {
 	case idle:
 		t.state = first
 		a.ledger.Deposits++
-		a.rule.note(now, opened, t)
+		a.rule.note(now, opened, 0, t)
 	case asleep:
 		t.state = retrying
 		a.ledger.Spent++
@@ -73,14 +70,17 @@ func (a *Account) Leave(now time.Duration, t *Ticket) {
 	a.watch()
 }
 
-// Ask reports whether the attempt that failed now may be followed by a retry. Where it may
-// not the operation has ended.
-func (a *Account) Ask(now time.Duration, t *Ticket) bool {
+// Ask reports whether the attempt that failed now, as o says, may be followed by a retry.
+// Where it may not the operation has ended. o is Failed, Throttled or TimedOut.
+func (a *Account) Ask(now time.Duration, o Outcome, t *Ticket) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	now = a.moment(now)
-	a.over(now, t)
-	allowed := a.rule.take(now, t)
+	if !o.retryable() {
+		panic("budget: BUG: a retry is asked for after a success or a final failure")
+	}
+	a.over(now, o, t)
+	allowed := a.rule.take(now, o, t)
 	if allowed {
 		t.state = asleep
 		a.ledger.Taken++
@@ -92,12 +92,12 @@ func (a *Account) Ask(now time.Duration, t *Ticket) bool {
 	return allowed
 }
 
-// End tells that the operation ended with the outcome of the attempt under way.
-func (a *Account) End(now time.Duration, t *Ticket) {
+// End tells that the operation ended with o, the outcome of the attempt under way.
+func (a *Account) End(now time.Duration, o Outcome, t *Ticket) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	now = a.moment(now)
-	a.over(now, t)
+	a.over(now, o, t)
 	a.close(now, t)
 	a.watch()
 }
@@ -113,28 +113,24 @@ func (a *Account) Cancel(now time.Duration, t *Ticket) {
 		return
 	case asleep:
 		a.ledger.Returned++
-		a.rule.note(now, returned, t)
-	case retrying:
-		a.rule.note(now, finished, t)
-	case first:
+		a.rule.note(now, returned, 0, t)
+	case first, retrying:
+		a.rule.note(now, dropped, 0, t)
 	}
 	a.close(now, t)
 	a.watch()
 }
 
 // over ends the attempt under way. The caller holds mu, as for all that follow.
-func (a *Account) over(now time.Duration, t *Ticket) {
-	switch t.state {
-	case first:
-	case retrying:
-		a.rule.note(now, finished, t)
-	default:
+func (a *Account) over(now time.Duration, o Outcome, t *Ticket) {
+	if t.state != first && t.state != retrying {
 		panic("budget: BUG: an outcome without an attempt under way")
 	}
+	a.rule.note(now, answered, o, t)
 }
 
 func (a *Account) close(now time.Duration, t *Ticket) {
-	a.rule.note(now, closed, t)
+	a.rule.note(now, closed, 0, t)
 	*t = Ticket{}
 }
 

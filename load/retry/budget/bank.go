@@ -1,6 +1,10 @@
 package budget
 
-import "time"
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+)
 
 // seriesMost bounds the balances that a bank keeps, 8 bytes each.
 const seriesMost = 2 << 20
@@ -12,22 +16,40 @@ type Bank struct {
 	accounts []Account
 }
 
-// NewBank returns the bank of so many clients, nil where c is no budget. Its accounts keep a series of
-// balances, one at the end of each of intervals intervals of the given width, or none where intervals is 0
-// or where clients with an account each would have more than two million of them. c must be without faults.
-func NewBank(c Config, clients int, width time.Duration, intervals int) *Bank {
+// A Series is what an account keeps of its balance over time: one at the end of each of so many
+// intervals of one width. The zero Series keeps none.
+type Series struct {
+	Width     time.Duration
+	Intervals int
+}
+
+// A Chance returns a stream of its own for each account. It is called while the bank is made,
+// and only for kinds that leave something to chance; nil is one for all other kinds.
+type Chance func(account uint32) *rand.Rand
+
+// NewBank returns the bank of so many clients, nil where c is no budget. Its accounts keep the
+// series, or none where clients with an account each would have more than two million balances.
+// c must be without faults.
+func NewBank(c Config, clients int, chance Chance, s Series) *Bank {
 	if c.Kind == None {
 		return nil
+	}
+	if faults := c.Validate(); len(faults) > 0 {
+		panic(fmt.Sprintf("budget: BUG: no bank for %+v: %v", c, faults))
 	}
 	b := &Bank{shared: c.Shared, accounts: make([]Account, clients)}
 	if c.Shared {
 		b.accounts = b.accounts[:min(clients, 1)]
 	}
-	if intervals > seriesMost/max(len(b.accounts), 1) {
-		intervals = 0
+	if s.Intervals > seriesMost/max(len(b.accounts), 1) {
+		s = Series{}
 	}
 	for i := range b.accounts {
-		b.accounts[i].init(c, width, intervals)
+		var stream *rand.Rand
+		if Table[c.Kind].chance {
+			stream = chance(uint32(i))
+		}
+		b.accounts[i].init(c, stream, s)
 	}
 	return b
 }

@@ -1,14 +1,14 @@
-// Package budget bounds how many retries there may be, whoever asks for them. It is pure:
-// time arrives as an argument, and equal calls give equal answers.
+// Package budget bounds how many retries there may be, whoever asks for them. It is pure: time
+// and chance arrive as arguments, and equal calls give equal answers.
 //
 // An Account belongs to one client or to a whole fleet, and is told what happens to every
 // operation under it, which keeps one Ticket:
 //
 //	a.Leave(now, &t)           // the first attempt leaves
-//	for a.Ask(now, &t) {       // it failed: may there be a retry?
+//	for a.Ask(now, o, &t) {    // it failed as o says: may there be a retry?
 //		a.Leave(now, &t)       // there may, and after its sleep it leaves
 //	}                          // there may not: the operation has ended
-//	a.End(now, &t)             // or it succeeded, or gave up without asking
+//	a.End(now, o, &t)          // or it succeeded, or gave up without asking
 //	a.Cancel(now, &t)          // or the run ended first
 //
 // A retry that was allowed counts from the answer on, asleep or not: clients that fail
@@ -19,8 +19,7 @@
 package budget
 
 import (
-	"fmt"
-	"math"
+	"math/rand/v2"
 	"strconv"
 	"time"
 )
@@ -30,9 +29,13 @@ type Kind uint8
 
 // The kinds.
 const (
-	None    Kind = iota // every retry is allowed
-	Finagle             // retries for a share of the first attempts of a sliding window
-	Envoy               // a share of the operations under way may be retries
+	None      Kind = iota // every retry is allowed
+	Finagle               // retries for a share of the first attempts of a sliding window
+	Envoy                 // a share of the operations under way may be retries
+	AWS                   // retries for tokens that successes bring back, the quota of 2026
+	AWSLegacy             // the quota before it
+	GRPC                  // no retries while failures outweigh successes
+	SRE                   // retries rejected by chance as the target accepts less than it is asked
 	KindCount
 )
 
@@ -40,18 +43,40 @@ const (
 var Table = [KindCount]struct {
 	Name     string
 	Defaults Config
-	new      func(Config) rule
+	chance   bool // new needs a stream
+	new      func(Config, *rand.Rand) rule
 }{
 	None: {Name: "none"},
 	Finagle: {
 		Name:     "finagle",
 		Defaults: Config{Kind: Finagle, Ratio: 0.2, Min: 10, TTL: 10 * time.Second},
-		new:      func(c Config) rule { return newFinagle(c) },
+		new:      func(c Config, _ *rand.Rand) rule { return newFinagle(c) },
 	},
 	Envoy: {
 		Name:     "envoy",
 		Defaults: Config{Kind: Envoy, Ratio: 0.2, Min: 3, Shared: true},
-		new:      func(c Config) rule { return newEnvoy(c) },
+		new:      func(c Config, _ *rand.Rand) rule { return newEnvoy(c) },
+	},
+	AWS: {
+		Name:     "aws",
+		Defaults: Config{Kind: AWS, Size: 500, Cost: 14, CostThrottled: 5, Credit: 1},
+		new:      func(c Config, _ *rand.Rand) rule { return newQuota(c) },
+	},
+	AWSLegacy: {
+		Name:     "aws-legacy",
+		Defaults: Config{Kind: AWSLegacy, Size: 500, Cost: 5, CostTimeout: 10, Credit: 1},
+		new:      func(c Config, _ *rand.Rand) rule { return newQuota(c) },
+	},
+	GRPC: {
+		Name:     "grpc",
+		Defaults: Config{Kind: GRPC, Size: 10, Ratio: 0.1},
+		new:      func(c Config, _ *rand.Rand) rule { return newGRPC(c) },
+	},
+	SRE: {
+		Name:     "sre",
+		Defaults: Config{Kind: SRE, TTL: 2 * time.Minute, K: 2},
+		chance:   true,
+		new:      func(c Config, chance *rand.Rand) rule { return newSRE(c, chance) },
 	},
 }
 
@@ -63,74 +88,14 @@ func (k Kind) String() string {
 	return Table[k].Name
 }
 
-// Bounds of a Config. RatioParts makes every ratio a whole number of parts, with which the rules
-// compute, so that none depends on how a binary number was rounded.
-const (
-	RatioParts      = 10_000_000 // 0.00001 %
-	RatioMin        = 1e-5       // unless 0
-	FinagleRatioMax = 1000
-	EnvoyRatioMax   = 1
-	MinMax          = 1_000_000
-	TTLMin          = time.Second
-	TTLMax          = 60 * time.Second
-)
-
-// A Config is a budget's kind and numbers. Fields that its kind does not read are zero. The
-// zero Config is no budget.
-type Config struct {
-	Kind Kind
-	// Ratio is how many retries each first attempt pays for (Finagle), or how many of the
-	// operations under way may be retries (Envoy). 0, or RatioMin upwards.
-	Ratio float64
-	// Min is allowed whatever Ratio says: so many retries a second (Finagle), or at a time
-	// (Envoy). 0..MinMax.
-	Min int
-	// TTL is how long a first attempt pays for retries (Finagle). Whole seconds, TTLMin..TTLMax.
-	TTL time.Duration
-	// Shared makes one budget for the whole fleet; false is one for each client.
-	Shared bool
-}
-
-// Validate returns every fault of c.
-func (c Config) Validate() []error {
-	var faults []error
-	check := func(ok bool, field string, got any, want string) {
-		if !ok {
-			faults = append(faults, fmt.Errorf("budget: %s = %v, want %s", field, got, want))
-		}
-	}
-	var ratioMax float64
-	switch c.Kind {
-	case None:
-		check(c == Config{}, "none", c, "no numbers")
-		return faults
-	case Finagle:
-		ratioMax = FinagleRatioMax
-		check(c.TTL >= TTLMin && c.TTL <= TTLMax && c.TTL%time.Second == 0, "ttl", c.TTL, "whole seconds, 1s..60s")
-	case Envoy:
-		ratioMax = EnvoyRatioMax
-		check(c.TTL == 0, "ttl", c.TTL, "0 with kind envoy")
-	default:
-		check(false, "kind", c.Kind, "a kind of the table")
-		return faults
-	}
-	inRange := c.Ratio == 0 || c.Ratio >= RatioMin && c.Ratio <= ratioMax
-	check(inRange && c.Ratio == float64(c.parts())/RatioParts, "ratio", c.Ratio, "0 or 1e-5.."+
-		strconv.FormatFloat(ratioMax, 'f', -1, 64)+", at most seven decimals")
-	check(c.Min >= 0 && c.Min <= MinMax, "min", c.Min, "0..1000000")
-	return faults
-}
-
-// parts is Ratio in RatioParts.
-func (c Config) parts() int64 { return int64(math.Round(c.Ratio * RatioParts)) }
-
 // A rule is how one kind counts. now never goes back. Not safe for concurrent use.
 type rule interface {
-	// note tells what needs no permission.
-	note(now time.Duration, e event, t *Ticket)
-	// take asks for a retry, and may keep a mark in the ticket for its return.
-	take(now time.Duration, t *Ticket) bool
-	// balance is how many retries it would allow at now if nothing else happened, 0 or more.
+	// note tells what needs no permission. o is read where something was answered.
+	note(now time.Duration, e event, o Outcome, t *Ticket)
+	// take asks for a retry after o, and may keep a mark in the ticket for its return.
+	take(now time.Duration, o Outcome, t *Ticket) bool
+	// balance is how many retries it would certainly allow at now, each after an attempt that
+	// Failed, if nothing else happened. 0 or more.
 	balance(now time.Duration) int64
 }
 
@@ -140,7 +105,8 @@ type event uint8
 const (
 	opened   event = iota // a first attempt has left
 	returned              // a retry was cancelled before it left
-	finished              // a retry has its outcome
+	answered              // the attempt under way has its outcome; the ticket says which it was
+	dropped               // the attempt under way was broken off without one
 	closed                // an operation has ended, after its last attempt
 )
 

@@ -108,7 +108,7 @@ func TestEnvoyAllows(t *testing.T) {
 			tickets := open(a, 0, tt.opened)
 			allowed := 0
 			for i := range tickets {
-				if a.Ask(0, &tickets[i]) {
+				if a.Ask(0, budget.Failed, &tickets[i]) {
 					allowed++
 				} else {
 					break // a refused operation has ended, and lowers the limit
@@ -126,7 +126,7 @@ func TestEnvoyAllows(t *testing.T) {
 func TestEnvoyCountsSleepers(t *testing.T) {
 	a := account(t, envoy(nil))
 	tickets := open(a, 0, 20)
-	if !a.Ask(0, &tickets[0]) || !a.Ask(0, &tickets[1]) || !a.Ask(0, &tickets[2]) || !a.Ask(0, &tickets[3]) {
+	if !a.Ask(0, budget.Failed, &tickets[0]) || !a.Ask(0, budget.Failed, &tickets[1]) || !a.Ask(0, budget.Failed, &tickets[2]) || !a.Ask(0, budget.Failed, &tickets[3]) {
 		t.Fatal("a retry was refused, want a fifth of 20 allowed")
 	}
 	if got := balance(a, second); got != 0 {
@@ -136,12 +136,12 @@ func TestEnvoyCountsSleepers(t *testing.T) {
 	if got := balance(a, second); got != 0 {
 		t.Errorf("balance while one of four is under way = %d, want 0", got)
 	}
-	a.End(second, &tickets[0]) // 19 operations, so the limit is still 4
+	a.End(second, budget.Succeeded, &tickets[0]) // 19 operations, so the limit is still 4
 	if got := balance(a, second); got != 1 {
 		t.Errorf("balance after one of four ended = %d, want 1", got)
 	}
 	a.Leave(second, &tickets[1])
-	if !a.Ask(second, &tickets[1]) {
+	if !a.Ask(second, budget.Failed, &tickets[1]) {
 		t.Error("a retry that failed was refused another, want it allowed: it counts no more itself")
 	}
 	a.Cancel(second, &tickets[2])
@@ -205,7 +205,7 @@ func equal(a, b []int64) bool {
 }
 
 func TestBank(t *testing.T) {
-	if b := budget.NewBank(budget.Config{}, 5, second, 10); b != nil || b.Account(3) != nil {
+	if b := budget.NewBank(budget.Config{}, 5, nil, budget.Series{Width: second, Intervals: 10}); b != nil || b.Account(3) != nil {
 		t.Error("no budget has a bank")
 	}
 	own, shared := finagle(func(c *budget.Config) { c.Min = 1 }), finagle(func(c *budget.Config) { c.Min, c.Shared = 1, true })
@@ -215,7 +215,7 @@ func TestBank(t *testing.T) {
 		accounts, taken int64
 		highest         int64
 	}{{"one each", own, 3, 3 * (10 + 4), 10 + 4}, {"shared", shared, 1, 10 + 12, 10 + 12}} {
-		b := budget.NewBank(tt.config, 3, second, 4)
+		b := budget.NewBank(tt.config, 3, nil, budget.Series{Width: second, Intervals: 4})
 		var tickets [3][]budget.Ticket
 		for client := range tickets {
 			tickets[client] = open(b.Account(client), 0, 20)
@@ -231,8 +231,17 @@ func TestBank(t *testing.T) {
 			t.Errorf("%s: balances %v, want those of two seconds", tt.name, l.Balance)
 		}
 	}
-	if l := budget.NewBank(own, 1000, second, 3000).Ledger(second); l.Balance != nil || l.Last != 10000 {
+	if l := budget.NewBank(own, 1000, nil, budget.Series{Width: second, Intervals: 3000}).Ledger(second); l.Balance != nil || l.Last != 10000 {
 		t.Errorf("a bank of three million balances has %d, and %d at the end; want none, and 10000", len(l.Balance), l.Last)
+	}
+}
+
+func TestFull(t *testing.T) {
+	want := [budget.KindCount]int64{budget.Finagle: 100, budget.Envoy: 3, budget.AWS: 35, budget.AWSLegacy: 100, budget.GRPC: 4, budget.SRE: 1}
+	for k, row := range budget.Table {
+		if got := row.Defaults.Full(); got != want[k] {
+			t.Errorf("%s is worth %d retries at the start, want %d", row.Name, got, want[k])
+		}
 	}
 }
 
@@ -258,6 +267,25 @@ func TestValidate(t *testing.T) {
 		finagle(func(c *budget.Config) { c.Min = budget.MinMax + 1 }),
 		envoy(func(c *budget.Config) { c.Ratio = 1.1 }),
 		envoy(func(c *budget.Config) { c.TTL = second }),
+		{Shared: true},
+		changed(budget.AWS, func(c *budget.Config) { c.Size = 0 }),
+		changed(budget.AWS, func(c *budget.Config) { c.Size = budget.QuotaMax + 1 }),
+		changed(budget.AWS, func(c *budget.Config) { c.Cost = 0 }),
+		changed(budget.AWS, func(c *budget.Config) { c.CostThrottled = 0 }),
+		changed(budget.AWS, func(c *budget.Config) { c.CostTimeout = 10 }),
+		changed(budget.AWS, func(c *budget.Config) { c.Credit = -1 }),
+		changed(budget.AWSLegacy, func(c *budget.Config) { c.CostTimeout = budget.QuotaMax + 1 }),
+		changed(budget.AWSLegacy, func(c *budget.Config) { c.CostThrottled = 5 }),
+		changed(budget.GRPC, func(c *budget.Config) { c.Size = 1001 }),
+		changed(budget.GRPC, func(c *budget.Config) { c.Ratio = 0 }),
+		changed(budget.GRPC, func(c *budget.Config) { c.Ratio = 0.0001 }),
+		changed(budget.GRPC, func(c *budget.Config) { c.Ratio = 0.1234 }),
+		changed(budget.GRPC, func(c *budget.Config) { c.Ratio = math.NaN() }),
+		changed(budget.GRPC, func(c *budget.Config) { c.Min = 3 }),
+		changed(budget.SRE, func(c *budget.Config) { c.K = 0.999 }),
+		changed(budget.SRE, func(c *budget.Config) { c.K = math.Inf(1) }),
+		changed(budget.SRE, func(c *budget.Config) { c.TTL = time.Hour + second }),
+		changed(budget.SRE, func(c *budget.Config) { c.Ratio = 0.1 }),
 	}
 	for _, c := range bad {
 		if faults := c.Validate(); len(faults) != 1 || !strings.HasPrefix(faults[0].Error(), "budget: ") {
@@ -269,8 +297,12 @@ func TestValidate(t *testing.T) {
 // A shared account is asked by every client's goroutine. The race detector watches.
 func TestAccountIsSafeForConcurrentUse(t *testing.T) {
 	const clients, operations = 8, 500
-	for _, c := range []budget.Config{finagle(func(c *budget.Config) { c.Min = 0 }), envoy(nil)} {
-		a := account(t, c)
+	for _, k := range kinds() {
+		a := account(t, changed(k, func(c *budget.Config) {
+			if k == budget.Finagle {
+				c.Min = 0 // so that some are refused
+			}
+		}))
 		var wg sync.WaitGroup
 		for id := range clients {
 			wg.Go(func() {
@@ -278,7 +310,7 @@ func TestAccountIsSafeForConcurrentUse(t *testing.T) {
 					now := time.Duration(n) * time.Millisecond
 					var ticket budget.Ticket
 					a.Leave(now, &ticket)
-					for tries := 0; a.Ask(now, &ticket); tries++ {
+					for tries := 0; a.Ask(now, budget.Failed, &ticket); tries++ {
 						if (n+id+tries)%3 == 0 {
 							a.Cancel(now, &ticket)
 							break
@@ -291,39 +323,47 @@ func TestAccountIsSafeForConcurrentUse(t *testing.T) {
 		wg.Wait()
 		l := a.Ledger(second)
 		if l.Deposits != clients*operations || l.Taken != l.Returned+l.Spent || l.Taken == 0 || l.Lowest < 0 {
-			t.Errorf("%v: ledger %+v, want %d deposits and taken = returned + spent", c.Kind, l, clients*operations)
+			t.Errorf("%v: ledger %+v, want %d deposits and taken = returned + spent", k, l, clients*operations)
 		}
 	}
 }
 
 func TestAccountAllocatesNothing(t *testing.T) {
-	for _, c := range []budget.Config{finagle(nil), envoy(nil)} {
-		a := single(c, 100*time.Millisecond, 100)
+	for _, k := range kinds() {
+		a := single(changed(k, nil), 100*time.Millisecond, 100)
 		var now time.Duration
 		var ticket budget.Ticket
 		allocs := testing.AllocsPerRun(100, func() {
 			now += 70 * time.Millisecond
 			a.Leave(now, &ticket)
-			a.Ask(now, &ticket)
-			a.Leave(now, &ticket)
-			a.Ask(now, &ticket)
+			for range 2 {
+				if !a.Ask(now, budget.Throttled, &ticket) {
+					break
+				}
+				a.Leave(now, &ticket)
+			}
 			a.Cancel(now, &ticket)
 			a.Leave(now, &ticket)
-			a.End(now, &ticket)
+			a.End(now, budget.Succeeded, &ticket)
 		})
 		if allocs != 0 {
-			t.Errorf("%v: %v allocations an operation, want 0", c.Kind, allocs)
+			t.Errorf("%v: %v allocations an operation, want 0", k, allocs)
 		}
 	}
 }
 
 func TestMisuseIsABug(t *testing.T) {
 	for name, misuse := range map[string]func(a *budget.Account, t *budget.Ticket){
-		"left twice":        func(a *budget.Account, t *budget.Ticket) { a.Leave(0, t); a.Leave(0, t) },
-		"asked before":      func(a *budget.Account, t *budget.Ticket) { a.Ask(0, t) },
-		"ended before":      func(a *budget.Account, t *budget.Ticket) { a.End(0, t) },
-		"asked in a sleep":  func(a *budget.Account, t *budget.Ticket) { a.Leave(0, t); a.Ask(0, t); a.Ask(0, t) },
-		"of faulty numbers": func(*budget.Account, *budget.Ticket) { single(budget.Config{Kind: budget.Finagle}, 0, 0) },
+		"left twice":   func(a *budget.Account, t *budget.Ticket) { a.Leave(0, t); a.Leave(0, t) },
+		"asked before": func(a *budget.Account, t *budget.Ticket) { a.Ask(0, budget.Failed, t) },
+		"ended before": func(a *budget.Account, t *budget.Ticket) { a.End(0, budget.Succeeded, t) },
+		"asked in a sleep": func(a *budget.Account, t *budget.Ticket) {
+			a.Leave(0, t)
+			a.Ask(0, budget.Failed, t)
+			a.Ask(0, budget.Failed, t)
+		},
+		"asked after a success": func(a *budget.Account, t *budget.Ticket) { a.Leave(0, t); a.Ask(0, budget.Final, t) },
+		"of faulty numbers":     func(*budget.Account, *budget.Ticket) { single(budget.Config{Kind: budget.Finagle}, 0, 0) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {

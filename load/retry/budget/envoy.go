@@ -23,18 +23,22 @@ type envoy struct {
 
 func newEnvoy(c Config) *envoy { return &envoy{parts: c.parts(), least: int64(c.Min)} }
 
-func (v *envoy) note(_ time.Duration, e event, _ *Ticket) {
+func (v *envoy) note(_ time.Duration, e event, _ Outcome, t *Ticket) {
 	switch e {
 	case opened:
 		v.operations++
-	case returned, finished:
+	case returned:
 		v.retries--
+	case answered, dropped:
+		if t.state == retrying {
+			v.retries--
+		}
 	case closed:
 		v.operations--
 	}
 }
 
-func (v *envoy) take(time.Duration, *Ticket) bool {
+func (v *envoy) take(time.Duration, Outcome, *Ticket) bool {
 	if v.retries >= v.limit() {
 		return false
 	}

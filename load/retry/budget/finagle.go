@@ -42,7 +42,7 @@ func newFinagle(c Config) *finagle {
 	return f
 }
 
-func (f *finagle) note(now time.Duration, e event, t *Ticket) {
+func (f *finagle) note(now time.Duration, e event, _ Outcome, t *Ticket) {
 	f.advance(now)
 	switch e {
 	case opened:
@@ -51,11 +51,11 @@ func (f *finagle) note(now time.Duration, e event, t *Ticket) {
 		if slot := int64(t.mark); slot > f.slot-finagleSlots {
 			f.add(slot, f.withdraw)
 		}
-	case finished, closed:
+	case answered, dropped, closed:
 	}
 }
 
-func (f *finagle) take(now time.Duration, t *Ticket) bool {
+func (f *finagle) take(now time.Duration, _ Outcome, t *Ticket) bool {
 	f.advance(now)
 	if f.sum+f.reserve < f.withdraw {
 		return false

@@ -1,6 +1,7 @@
 package budget_test
 
 import (
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -28,9 +29,23 @@ func account(t *testing.T, c budget.Config) *budget.Account {
 	return single(c, 0, 0)
 }
 
-// single returns the account of a bank of one client.
+// single returns the account of a bank of one client, which draws from stream(0).
 func single(c budget.Config, width time.Duration, intervals int) *budget.Account {
-	return budget.NewBank(c, 1, width, intervals).Account(0)
+	return budget.NewBank(c, 1, stream, budget.Series{Width: width, Intervals: intervals}).Account(0)
+}
+
+// stream is the chance of one account.
+func stream(account uint32) *rand.Rand { return rand.New(rand.NewPCG(1, uint64(account))) }
+
+// kinds returns the kinds that are a budget, in the order of the table.
+func kinds() []budget.Kind {
+	var all []budget.Kind
+	for k := range budget.KindCount {
+		if k != budget.None {
+			all = append(all, k)
+		}
+	}
+	return all
 }
 
 // open lets the first attempts of n operations leave.
@@ -46,11 +61,25 @@ func open(a *budget.Account, now time.Duration, n int) []budget.Ticket {
 func ask(a *budget.Account, now time.Duration, tickets []budget.Ticket) int {
 	allowed := 0
 	for i := range tickets {
-		if a.Ask(now, &tickets[i]) {
+		if a.Ask(now, budget.Failed, &tickets[i]) {
 			allowed++
 		}
 	}
 	return allowed
+}
+
+// run lets one operation fail at 0 as fails says, be allowed each retry, and end.
+func run(t *testing.T, a *budget.Account, fails []budget.Outcome, end budget.Outcome) {
+	t.Helper()
+	var op budget.Ticket
+	a.Leave(0, &op)
+	for i, o := range fails {
+		if !a.Ask(0, o, &op) {
+			t.Fatalf("retry %d was refused", i)
+		}
+		a.Leave(0, &op)
+	}
+	a.End(0, end, &op)
 }
 
 func balance(a *budget.Account, now time.Duration) int64 { return a.Ledger(now).Last }
