@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"math/rand/v2"
 	"time"
 
 	"stormtest/load/pace"
@@ -9,86 +10,61 @@ import (
 	"stormtest/target/station"
 )
 
-// A client is one member of the fleet.
+// A client is one member of the fleet. It is one line of the cache: with a million of them every
+// event meets another one, and what costs most of its time is to bring it in.
 type client struct {
-	policy    retry.Client
-	due       time.Duration // of the attempt under way
-	reached   time.Duration // when it arrived; negative: it did not
-	job       station.JobID // of the attempt inside the target, where there is no network
-	flight    uint32        // the attempt under way, where there is one
-	operation int64         // how many operations it has ended
-	state     state
-	begun     bool // an operation is under way
-	seen      bool // an attempt of it has arrived
+	state     retry.State // 40 bytes
+	chance    rand.PCG    // for its delays
+	operation uint32      // how many operations it has ended
+	seen      bool        // an attempt of it has arrived
 }
 
-// A state says what a client waits for.
-type state uint8
-
-const (
-	off    state = iota // nothing any more
-	idling              // an operation of the open loop
-	armed               // its attempt to leave, at due
-	sent                // an answer
-)
+// An attempt is one that has ended, or is about to.
+type attempt struct {
+	number  int           // in the operation, 0 first
+	left    time.Duration // when it was due, and left
+	reached time.Duration // when it arrived at the target; negative: it did not
+}
 
 // operate prepares the client's next operation or, in an open loop, makes the client wait for one.
 func (e *engine) operate(id uint32, start time.Duration) {
 	c := &e.clients[id]
 	switch {
 	case e.open != nil:
-		c.state = idling
 		if !e.idle.add(id) {
-			e.retire(c)
+			e.active--
 		}
-	case c.operation == pace.Share(e.operations, len(e.clients), int(id)):
-		e.retire(c)
+	case int64(c.operation) == pace.Share(e.operations, len(e.clients), int(id)):
+		e.active--
 	default:
-		e.begin(c, start)
-		e.arm(id, start)
+		e.begin(id, start)
+		e.schedule(start, kindAttempt|id)
 	}
 }
 
 // begin starts an operation whose first attempt is due then.
-func (e *engine) begin(c *client, due time.Duration) {
-	c.begun = true
-	c.policy.Begin(due)
+func (e *engine) begin(id uint32, due time.Duration) {
+	e.judgeOf(id).Begin(&e.clients[id].state, due)
 	if e.rec != nil {
 		e.rec.OperationStarted()
 	}
 }
 
-// arm prepares the attempt that leaves at due.
-func (e *engine) arm(id uint32, due time.Duration) {
-	c := &e.clients[id]
-	c.due, c.state = due, armed
-	e.schedule(due, kindAttempt|id)
-}
-
-// retire is a client's last act.
-func (e *engine) retire(c *client) {
-	c.state = off
-	e.active--
-}
-
-// leave lets the attempt leave that is due.
-func (e *engine) leave(id uint32) {
-	c := &e.clients[id]
-	if c.state != armed || c.due != e.now {
-		panic("sim: BUG: an attempt that is not due")
+// judgeOf returns the judge, ready to decide for a client.
+func (e *engine) judgeOf(id uint32) *retry.Judge {
+	if e.budget != nil {
+		e.judge.Under(e.budget.Account(int(id)))
 	}
-	e.send(id)
+	return &e.judge
 }
 
-// deadline is when the attempt under way times out.
-func (c *client) deadline() time.Duration { return c.due + c.policy.AttemptTimeout(c.due) }
-
-// send lets the attempt leave that is under way.
+// send lets the attempt leave that is due now.
 func (e *engine) send(id uint32) {
 	c := &e.clients[id]
-	c.state = sent
-	c.policy.Leave(e.now)
 	e.stats.Attempts++
+	if e.budget != nil {
+		e.judgeOf(id).Leave(&c.state, e.now)
+	}
 	switch {
 	case e.row != nil:
 		e.compete(id)
@@ -97,31 +73,65 @@ func (e *engine) send(id uint32) {
 		e.depart(id)
 		return
 	}
-	c.reached = e.now
-	adm := e.station.Arrive(e.now, uint64(id))
-	if adm.Kind == station.Refused {
-		c.reached = -1
+	adm := e.station.Arrive(e.now, uint64(e.flights.spare()))
+	switch adm.Kind {
+	case station.Rejected, station.Failed:
+		e.turnAway(id, &adm)
+	case station.Refused:
 		e.lose(lostRefused)
-		e.conclude(id, retry.Outcome{Kind: retry.Refused})
+		e.conclude(id, attempt{c.state.Attempt(), e.now, -1}, retry.Outcome{Kind: retry.Refused})
+	default:
+		e.admit(id, &adm)
+	}
+}
+
+// turnAway ends an attempt that the target has answered at once. It is what a storm does most.
+func (e *engine) turnAway(id uint32, adm *station.Admission) {
+	c := &e.clients[id]
+	a := attempt{c.state.Attempt(), e.now, e.now}
+	o := answer{status: int16(adm.Status), after: adm.RetryAfter}.outcome()
+	e.stats.Arrivals++
+	opening := !c.seen && a.number == 0
+	c.seen = true
+	d := e.decide(id, o)
+	switch {
+	case e.rec == nil:
+	case d.Retry:
+		e.rec.Refused(record.Refusal{
+			At: e.now, Attempt: a.number, Key: record.StatusKey(o.Status), Opening: opening,
+			Planned: d.Delay, Draw: d.Draw,
+		})
+		if o.Hint.Seen {
+			e.rec.Hint(record.Hint{Valid: true, Obeyed: d.Hinted})
+		}
+	default:
+		e.rec.Arrival(record.Arrival{At: e.now, Attempt: a.number, Opening: opening, Rejected: true})
+		e.record(id, a, o, d)
+	}
+	e.follow(id, a, o, d)
+}
+
+// admit sees to an attempt that the target has taken, or has reset.
+func (e *engine) admit(id uint32, adm *station.Admission) {
+	c := &e.clients[id]
+	a := attempt{c.state.Attempt(), e.now, e.now}
+	e.arrive(c, a.number, adm.Kind)
+	switch {
+	case adm.Kind == station.Reset:
+		e.conclude(id, a, retry.Outcome{Kind: retry.Reset})
+		return
+	case adm.Kind == station.Accepted && e.instant:
+		e.conclude(id, a, retry.Outcome{Kind: retry.Responded, Status: statusServed})
 		return
 	}
-	e.arrive(c, c.policy.Attempt(), adm.Kind)
-	switch adm.Kind {
-	case station.Accepted:
-		if e.instant {
-			e.conclude(id, retry.Outcome{Kind: retry.Responded, Status: statusServed})
-			return
-		}
-		c.job = adm.Job
-		e.schedule(c.deadline(), kindTimeout|id)
-	case station.Hung:
-		c.job = station.JobID{}
-		e.schedule(c.deadline(), kindTimeout|id)
-	case station.Reset:
-		e.conclude(id, retry.Outcome{Kind: retry.Reset})
-	default:
-		e.conclude(id, answer{status: int16(adm.Status), after: adm.RetryAfter}.outcome())
+	f, flight := e.flights.take()
+	f.client, f.attempt, f.left, f.reached = id, int32(a.number), e.now, e.now
+	f.job, f.waited, f.inside = adm.Job, true, true
+	f.deadline = e.now + e.judge.AttemptTimeout(&c.state, e.now)
+	if at, ok := e.station.Ends(adm.Job); !ok || at > f.deadline {
+		e.schedule(f.deadline, kindTimeout|flight)
 	}
+	e.look()
 }
 
 // lose counts an attempt that does not reach the target.
@@ -132,11 +142,11 @@ func (e *engine) lose(how int) {
 }
 
 // arrive counts an attempt that has reached the target.
-func (e *engine) arrive(c *client, attempt int, kind station.Kind) {
+func (e *engine) arrive(c *client, number int, kind station.Kind) {
 	e.stats.Arrivals++
 	if e.rec != nil {
 		e.rec.Arrival(record.Arrival{
-			At: e.now, Attempt: attempt, Opening: !c.seen && attempt == 0,
+			At: e.now, Attempt: number, Opening: !c.seen && number == 0,
 			Rejected: kind != station.Accepted && kind != station.Hung,
 		})
 	}
@@ -156,46 +166,43 @@ func (e *engine) serveAtOnce() {
 	}
 }
 
-// expire ends an attempt that has taken too long. Events of attempts that have ended are left in
-// the queue, so that the client's state counts.
-func (e *engine) expire(id uint32) {
-	c := &e.clients[id]
-	switch {
-	case c.state != sent || c.deadline() != e.now:
-	case e.row != nil:
-		e.conclude(id, retry.Outcome{Kind: retry.Timeout})
-	case e.net != nil:
-		e.giveUp(id)
-	default:
-		e.abandon(id, retry.Timeout)
-	}
-}
-
-// cut ends every attempt that waits for an answer, as the loss of its connection does.
-func (e *engine) cut() {
-	if e.net != nil {
-		e.sever()
-		return
-	}
-	for i := range e.clients {
-		if e.clients[i].state == sent {
-			e.abandon(uint32(i), retry.Reset)
-		}
-	}
-}
-
-// abandon ends an attempt without an answer.
-func (e *engine) abandon(id uint32, kind retry.Kind) {
-	e.station.Cancel(e.now, e.clients[id].job)
-	e.conclude(id, retry.Outcome{Kind: kind})
-}
-
-// conclude ends an attempt with its outcome and arms what follows.
-func (e *engine) conclude(id uint32, o retry.Outcome) {
-	c := &e.clients[id]
+// conclude ends an attempt with its outcome.
+func (e *engine) conclude(id uint32, a attempt, o retry.Outcome) {
 	d := e.decide(id, o)
+	if e.rec != nil {
+		e.record(id, a, o, d)
+	}
+	e.follow(id, a, o, d)
+}
+
+// decide asks the policy what follows an outcome.
+func (e *engine) decide(id uint32, o retry.Outcome) retry.Decision {
+	c := &e.clients[id]
+	if e.budget != nil {
+		e.judge.Under(e.budget.Account(int(id)))
+	}
+	if e.hints != nil {
+		e.hint = e.hints[id]
+	}
+	e.chance = c.chance
+	d := e.judge.Decide(&c.state, e.now, o)
+	c.chance = e.chance
+	if e.hints != nil {
+		e.hints[id] = e.hint
+	}
+	return d
+}
+
+// follow does what was decided.
+func (e *engine) follow(id uint32, a attempt, o retry.Outcome, d retry.Decision) {
+	if e.trace != nil {
+		e.trace(retry.Row{
+			Client: int(id), Operation: int64(e.clients[id].operation), Attempt: a.number,
+			Due: a.left, Sent: a.left, Arrived: a.reached, End: e.now, Outcome: o, Decision: d,
+		})
+	}
 	if d.Retry {
-		e.arm(id, e.now+d.Delay)
+		e.schedule(e.now+d.Delay, kindAttempt|id)
 		return
 	}
 	if d.Reason == retry.Succeeded {
@@ -204,32 +211,14 @@ func (e *engine) conclude(id uint32, o retry.Outcome) {
 	} else {
 		e.stats.GaveUp++
 	}
-	c.begun = false
-	c.operation++
+	e.clients[id].operation++
 	e.operate(id, e.now)
 }
 
-// decide asks the policy what follows an outcome and records both.
-func (e *engine) decide(id uint32, o retry.Outcome) retry.Decision {
-	c := &e.clients[id]
-	attempt := c.policy.Attempt()
-	d := c.policy.Decide(e.now, o)
-	if e.rec != nil {
-		e.record(c, attempt, o, d)
-	}
-	if e.trace != nil {
-		e.trace(retry.Row{
-			Client: int(id), Operation: c.operation, Attempt: attempt,
-			Due: c.due, Sent: c.due, Arrived: c.reached, End: e.now, Outcome: o, Decision: d,
-		})
-	}
-	return d
-}
-
 // record tells the recorder of an attempt that has ended.
-func (e *engine) record(c *client, attempt int, o retry.Outcome, d retry.Decision) {
-	e.rec.Sent(record.Sent{Attempt: attempt, Due: c.due, At: c.due})
-	sample := record.Sample{Latency: e.now - c.due, Answered: o.Kind == retry.Responded}
+func (e *engine) record(id uint32, a attempt, o retry.Outcome, d retry.Decision) {
+	e.rec.Sent(record.Sent{Attempt: a.number, Due: a.left, At: a.left})
+	sample := record.Sample{Latency: e.now - a.left, Answered: o.Kind == retry.Responded}
 	if sample.Answered {
 		sample.Key = record.StatusKey(o.Status)
 	} else {
@@ -240,18 +229,11 @@ func (e *engine) record(c *client, attempt int, o retry.Outcome, d retry.Decisio
 		e.rec.Hint(record.Hint{Valid: o.Hint.Valid, Obeyed: d.Hinted})
 	}
 	if d.Retry {
-		e.rec.Delay(record.Delay{Retry: attempt, Planned: d.Delay, Draw: d.Draw})
+		e.rec.Delay(record.Delay{Retry: a.number, Planned: d.Delay, Draw: d.Draw})
 		return
 	}
 	e.rec.OperationEnded(record.Operation{
-		At: e.now, Elapsed: c.policy.Elapsed(e.now), Attempts: attempt + 1,
+		At: e.now, Elapsed: e.clients[id].state.Elapsed(e.now), Attempts: a.number + 1,
 		Succeeded: d.Reason == retry.Succeeded, Reason: int(d.Reason),
 	})
-}
-
-// recordSent tells the recorder of an attempt that the end of the run cut short.
-func (e *engine) recordSent(c *client) {
-	if e.rec != nil {
-		e.rec.Sent(record.Sent{Attempt: c.policy.Attempt(), Due: c.due, At: c.due})
-	}
 }

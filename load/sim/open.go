@@ -39,9 +39,7 @@ func (q *idleRing) take() (client uint32, ok bool) {
 // and not made up for.
 func (e *engine) startOperation() {
 	if id, ok := e.idle.take(); ok {
-		c := &e.clients[id]
-		e.begin(c, e.opening)
-		c.due = e.opening
+		e.begin(id, e.opening)
 		e.send(id)
 	} else {
 		e.stats.Unstarted++
@@ -57,7 +55,6 @@ func (e *engine) nextOpening() {
 		return
 	}
 	e.idle.exhausted = true
-	for id, ok := e.idle.take(); ok; id, ok = e.idle.take() {
-		e.retire(&e.clients[id])
-	}
+	e.active -= e.idle.length
+	e.idle.length = 0
 }

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"math/rand/v2"
 	"time"
 
 	"stormtest/load/pace"
@@ -83,17 +84,24 @@ func Run(ctx context.Context, c Config) Stats {
 
 // An engine is one run. Not safe for concurrent use.
 type engine struct {
-	plan   *plan.Plan
+	plan  *plan.Plan
+	rec   *record.Solo // nil: nothing is recorded
+	trace func(retry.Row)
+	beat  func(time.Duration)
+
 	policy retry.Policy
-	rec    *record.Solo // nil: nothing is recorded
-	trace  func(retry.Row)
-	beat   func(time.Duration)
+	judge  retry.Judge
+	budget *budget.Bank // nil: every retry is allowed
+	chance rand.PCG     // what the judge draws from: the stream of the client that is decided for
+	hint   rand.PCG     // the same for the spread of a hint
+	hints  []rand.PCG   // of each client; nil where the policy does not draw it
 
 	station *station.Station // nil: the target is row
 	row     *row
 	instant bool     // clients know of their success when they are accepted
 	net     *network // nil: messages take no time and none is lost
 	clients []client
+	flights flights
 	queue   *queue
 	idle    idleRing
 	open    *pace.Schedule // nil in a closed loop
@@ -103,17 +111,18 @@ type engine struct {
 	duration   time.Duration
 	operations int64 // of the whole fleet
 	now        time.Duration
-	active     int // clients that may still have something to do
+	until      time.Duration // the target's next completion, or the end of the run
+	completes  bool          // until is a completion
+	active     int           // clients that may still have something to do
 	stats      Stats
 }
 
 func newEngine(c Config) *engine {
 	p := c.Plan
 	e := &engine{
-		plan: p, policy: p.Policy(c.Strategy), trace: c.Trace, beat: c.Beat,
+		plan: p, policy: p.Policy(c.Strategy), trace: c.Trace, beat: c.Beat, budget: c.Budget,
 		instant:    p.Model == plan.ModelRejectIfBusy,
 		net:        newNetwork(p, c.Seed),
-		clients:    make([]client, p.Clients),
 		queue:      newQueue(p.Clients),
 		duration:   p.Duration,
 		operations: p.OperationsTotal(),
@@ -127,15 +136,8 @@ func newEngine(c Config) *engine {
 	if c.Recorder != nil {
 		e.rec = c.Recorder.Solo()
 	}
-	for i := range e.clients {
-		stream := uint32(i)
-		if p.SharedSeed {
-			stream = 0
-		}
-		policy := &e.clients[i].policy
-		policy.Init(&e.policy, seed.Stream(c.Seed, seed.Backoff, stream), seed.Stream(c.Seed, seed.RetryAfter, stream))
-		policy.Under(c.Budget.Account(i))
-	}
+	e.judge.Init(&e.policy, rand.New(&e.chance), rand.New(&e.hint))
+	e.populate(c.Seed)
 	if p.RatePerSecond > 0 {
 		e.open = pace.NewSchedule(pace.Config{
 			PerSecond: p.RatePerSecond,
@@ -145,6 +147,25 @@ func newEngine(c Config) *engine {
 		}, seed.Stream(c.Seed, seed.Arrivals, 0))
 	}
 	return e
+}
+
+// populate makes the clients, each with streams of its own or all with those of client 0.
+func (e *engine) populate(run uint64) {
+	n := e.plan.Clients
+	e.clients = make([]client, n)
+	if e.policy.RetryAfterJitter > 0 {
+		e.hints = make([]rand.PCG, n)
+	}
+	for i := range e.clients {
+		stream := uint32(i)
+		if e.plan.SharedSeed {
+			stream = 0
+		}
+		seed.Fill(&e.clients[i].chance, run, seed.Backoff, stream)
+		if e.hints != nil {
+			seed.Fill(&e.hints[i], run, seed.RetryAfter, stream)
+		}
+	}
 }
 
 // An event's id is its kind and what it is of: a client, a flight, or the place of an outage in the plan.
@@ -161,9 +182,8 @@ const (
 	kindRequest // of a flight: it arrives
 	kindAnswer
 	kindNews
-	kindRead // of a write: it reads the version
+	kindRead // of a flight to a row: it reads the version
 	kindWrite
-	kindWritten
 )
 
 // prepare schedules what is known from the start.
@@ -197,48 +217,57 @@ const beatEvery = 1 << 16
 
 // run handles events until no client has anything to do, the run ends, or ctx does.
 func (e *engine) run(ctx context.Context) {
+	e.look()
 	for e.active > 0 {
 		if e.stats.Events++; e.stats.Events%beatEvery == 0 && !e.goOn(ctx) {
 			return
 		}
-		until, completes := e.duration, false
-		if e.station != nil && !e.instant {
-			if at, ok := e.station.Next(); ok && at < e.duration {
-				until, completes = at, true
-			}
+		if e.queue.before(e.until) {
+			next := e.queue.pop()
+			e.now = next.due
+			e.handle(next.id)
+			continue
 		}
-		if !e.queue.before(until) {
-			if completes {
-				e.finish(until)
-				continue
-			}
+		if !e.completes {
 			e.now = e.duration // what is left is due after it
 			return
 		}
-		next := e.queue.pop()
-		e.now = next.due
-		switch index := next.id & indexMask; next.id &^ indexMask {
-		case kindAttempt:
-			e.leave(index)
-		case kindTimeout:
-			e.expire(index)
-		case kindOpening:
-			e.startOperation()
-		case kindCut:
-			e.cut()
-		case kindRequest:
-			e.land(index)
-		case kindAnswer:
-			e.hear(index)
-		case kindNews:
-			e.learn(index)
-		case kindRead:
-			e.read(index)
-		case kindWrite:
-			e.write(index)
-		case kindWritten:
-			e.learnWritten(index)
-		}
+		e.finish(e.until)
+	}
+}
+
+// look asks the target when it will have done something. Whatever changes that calls it.
+func (e *engine) look() {
+	e.until, e.completes = e.duration, false
+	if e.station == nil || e.instant {
+		return
+	}
+	if at, ok := e.station.Next(); ok && at < e.duration {
+		e.until, e.completes = at, true
+	}
+}
+
+// handle does what is due now.
+func (e *engine) handle(id uint32) {
+	switch index := id & indexMask; id &^ indexMask {
+	case kindAttempt:
+		e.send(index)
+	case kindTimeout:
+		e.expire(index)
+	case kindOpening:
+		e.startOperation()
+	case kindCut:
+		e.cut()
+	case kindRequest:
+		e.land(index)
+	case kindAnswer:
+		e.hear(index)
+	case kindNews:
+		e.learn(index)
+	case kindRead:
+		e.read(index)
+	case kindWrite:
+		e.write(index)
 	}
 }
 
@@ -258,48 +287,27 @@ func (e *engine) tell(now time.Duration) {
 	}
 }
 
-// finish hands out what the target has done at a moment.
-func (e *engine) finish(at time.Duration) {
-	e.now = at
-	d, ok := e.station.Finish(at)
-	if !ok {
-		panic("sim: BUG: a completion that is not there")
-	}
-	if e.rec != nil {
-		e.rec.Served(d.At, d.Abandoned)
-	}
-	switch {
-	case d.Abandoned:
-	case e.net != nil:
-		e.reply(uint32(d.Tag), answer{status: statusServed})
-	default:
-		e.conclude(uint32(d.Tag), retry.Outcome{Kind: retry.Responded, Status: statusServed})
-	}
-}
-
-// statusServed is the target's answer when the work is done.
-const statusServed = 200
-
 // end counts what the end of the run cut short.
 func (e *engine) end() Stats {
 	s := &e.stats
 	s.End = e.now
-	for i := range e.clients {
-		c := &e.clients[i]
-		if c.state == sent {
-			e.recordSent(c)
+	for i := range e.flights.all {
+		f := &e.flights.all[i]
+		if f.outbound {
+			e.lose(lostOnTheWay)
+		}
+		if f.waited {
 			s.InFlight++
+			if e.rec != nil {
+				e.rec.Sent(record.Sent{Attempt: int(f.attempt), Due: f.left, At: f.left})
+			}
 		}
-		c.policy.Cancel(s.End)
-		if c.begun {
+	}
+	for i := range e.clients {
+		if state := &e.clients[i].state; state.Open() {
 			s.Unfinished++
+			e.judgeOf(uint32(i)).Cancel(state, s.End)
 		}
-	}
-	if e.net != nil {
-		e.strand()
-	}
-	if e.row != nil {
-		e.strandWrites()
 	}
 	e.tell(s.End)
 	return *s

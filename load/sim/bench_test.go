@@ -1,0 +1,62 @@
+package sim_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"stormtest/load/plan"
+	"stormtest/load/sim"
+)
+
+// scaled is the guides' model with so many clients for each unit of capacity as they have: 1,000 at
+// 1,000/s. A client makes about five attempts, whatever the size of the fleet.
+func scaled(clients int) plan.Plan {
+	p := guide(clients)
+	p.CapacityPerSecond = float64(clients)
+	p.Duration = time.Hour
+	return p
+}
+
+// BenchmarkBare is a whole run, its set-up included, that counts and records nothing. An event is one
+// attempt.
+func BenchmarkBare(b *testing.B) {
+	for _, clients := range []int{1e3, 1e4, 1e5, 1e6} {
+		b.Run(fmt.Sprintf("clients=%d", clients), func(b *testing.B) {
+			p := scaled(clients)
+			var attempts int64
+			for seed := uint64(0); b.Loop(); seed++ {
+				attempts += sim.Run(context.Background(), sim.Config{Plan: &p, Strategy: "full", Seed: seed}).Attempts
+			}
+			b.ReportMetric(float64(attempts)/b.Elapsed().Seconds()/1e6, "Mevents/s")
+		})
+	}
+}
+
+// BenchmarkRecorded is the same with everything recorded; the recorder, 3 MB, is made outside.
+func BenchmarkRecorded(b *testing.B) {
+	for _, clients := range []int{1e3, 1e4, 1e5, 1e6} {
+		b.Run(fmt.Sprintf("clients=%d", clients), func(b *testing.B) {
+			p := scaled(clients)
+			var attempts int64
+			for seed := uint64(0); b.Loop(); seed++ {
+				b.StopTimer()
+				rec := recorder(&p)
+				b.StartTimer()
+				attempts += sim.Run(context.Background(), sim.Config{Plan: &p, Strategy: "full", Seed: seed, Recorder: rec}).Attempts
+			}
+			b.ReportMetric(float64(attempts)/b.Elapsed().Seconds()/1e6, "Mevents/s")
+		})
+	}
+}
+
+// BenchmarkMillion is a million clients to completion at 20,000/s.
+func BenchmarkMillion(b *testing.B) {
+	p := guide(1_000_000)
+	p.CapacityPerSecond, p.Duration = 20_000, time.Hour
+	for seed := uint64(0); b.Loop(); seed++ {
+		s := sim.Run(context.Background(), sim.Config{Plan: &p, Strategy: "full", Seed: seed, Recorder: recorder(&p)})
+		b.ReportMetric(float64(s.Attempts)/1e6, "Mattempts")
+	}
+}
