@@ -29,21 +29,28 @@ const (
 // 500 and resets are opt-in, because there the work may have been done; 501 never helps.
 //
 // On which statuses Retry-After counts: on every one that is Retryable.
-func (s Set) Classify(o Outcome) Class {
+func (s Set) Classify(o Outcome) Class { return s.classify(o.Kind, o.Status) }
+
+// classify is Classify without a copy of the set.
+func (s *Set) classify(k Kind, status int) Class {
 	switch {
-	case s.has(o):
+	case k != Responded:
+		if s.kinds>>k&1 == 1 {
+			return Retryable
+		}
+	case s.hasStatus(status):
 		return Retryable
-	case o.Kind == Responded && o.Status >= 200 && o.Status < 400:
+	case status >= 200 && status < 400:
 		return Success
 	}
 	return Final
 }
 
-// repeatable reports whether sending the same request again is safe after o: the method
-// is idempotent, the server knows repeats by their key, the user says so, or the server
-// did no work. A 429 and a 503 do not prove that it did none.
-func (p *Policy) repeatable(o Outcome) bool {
-	return p.IdempotencyKey || p.RetryNonIdempotent || idempotent(p.Method) || kinds[o.Kind].idle
+// repeatable reports whether sending the same request again is safe after an outcome of
+// kind k: the method is idempotent, the server knows repeats by their key, the user says so,
+// or the server did no work. A 429 and a 503 do not prove that it did none.
+func (p *Policy) repeatable(k Kind) bool {
+	return p.IdempotencyKey || p.RetryNonIdempotent || idempotent(p.Method) || kinds[k].idle
 }
 
 // idempotent reports whether RFC 9110 (9.2.2) calls the method idempotent. Methods are

@@ -39,7 +39,7 @@ func (tt reasonTest) run(t *testing.T) {
 	if d.Reason != tt.want || d.Retry != (tt.want == retry.Retrying) {
 		t.Errorf("Decide(%v, %v) = %+v, want reason %v", tt.at, tt.outcome, d, tt.want)
 	}
-	if !d.Retry && d != (retry.Decision{Reason: tt.want}) {
+	if !d.Retry && d != (retry.Decision{Verdict: retry.Verdict{Reason: tt.want}}) {
 		t.Errorf("Decide(%v, %v) = %+v, want nothing planned", tt.at, tt.outcome, d)
 	}
 	last := retry.Outcome{Kind: tt.outcome.Kind, Status: tt.outcome.Status}

@@ -102,47 +102,47 @@ func (j *Judge) Decide(s *State, now time.Duration, o Outcome) Decision {
 	s.kind, s.status = o.Kind, int16(o.Status)
 	p := j.policy
 
-	switch p.RetryOn.Classify(o) {
+	switch p.RetryOn.classify(o.Kind, o.Status) {
 	case Success:
 		return j.end(s, now, Succeeded)
 	case Final:
 		return j.end(s, now, NotRetryable)
 	}
-	if !p.repeatable(o) {
+	if !p.repeatable(o.Kind) {
 		return j.end(s, now, NotIdempotent)
 	}
 	if p.MaxRetries != Unlimited && s.Attempt() >= p.MaxRetries {
 		return j.end(s, now, MaxRetries)
 	}
-	d := j.delay(s, p.floor(o))
-	if p.MaxElapsed != 0 && d.Delay >= j.timeLeft(s, now) {
-		return j.end(s, now, MaxElapsed)
-	}
-	if j.account != nil && !j.account.Ask(now, failure(o), &s.ticket) {
-		s.open = false // and the account knows
-		return Decision{Reason: RefusedByBudget}
-	}
-	if s.attempt < math.MaxInt32 { // which no run lives to see
-		s.attempt++
-	}
-	s.prev = d.Draw
-	return d
-}
-
-// delay plans the sleep before the next retry, at least floor, by the rule of
-// Policy.RetryAfterJitter.
-func (j *Judge) delay(s *State, floor time.Duration) Decision {
-	p := j.policy
 	a := backoff.Attempt{Retry: s.Attempt(), Prev: s.prev, Carry: &s.carry}
 	draw := p.Strategy.Delay(j.backoff, a)
 	if draw < 0 {
 		panic(fmt.Sprintf("retry: BUG: strategy %T gave a delay of %v", p.Strategy, draw))
 	}
 	draw = min(draw, NoLimit)
+	delay, hinted := draw, false
+	if floor := p.floor(o); floor > 0 {
+		delay, hinted = j.honour(floor, a, draw)
+	}
+	if p.MaxElapsed != 0 && delay >= j.timeLeft(s, now) {
+		return j.end(s, now, MaxElapsed)
+	}
+	if j.account != nil && !j.account.Ask(now, failure(o), &s.ticket) {
+		s.open = false // and the account knows
+		return ended(RefusedByBudget)
+	}
+	if s.attempt < math.MaxInt32 { // which no run lives to see
+		s.attempt++
+	}
+	s.prev = draw
+	return Decision{Verdict{Retry: true, Hinted: hinted}, delay, draw}
+}
 
-	delay := draw
+// honour plans the sleep before the next retry, at least floor, which is above 0, by the
+// rule of Policy.RetryAfterJitter. hinted says that it is not the draw alone.
+func (j *Judge) honour(floor time.Duration, a backoff.Attempt, draw time.Duration) (delay time.Duration, hinted bool) {
+	p := j.policy
 	switch {
-	case floor == 0:
 	case p.RetryAfterJitter > 0:
 		delay = floor + time.Duration(j.hint.Int64N(int64(p.RetryAfterJitter)))
 	case p.RetryAfterJitter == 0:
@@ -152,12 +152,7 @@ func (j *Judge) delay(s *State, floor time.Duration) Decision {
 	default:
 		delay = max(floor, draw)
 	}
-	return Decision{
-		Retry:  true,
-		Delay:  min(delay, NoLimit),
-		Draw:   draw,
-		Hinted: floor > 0 && (p.RetryAfterJitter >= 0 || delay != draw),
-	}
+	return min(delay, NoLimit), p.RetryAfterJitter >= 0 || delay != draw
 }
 
 // end closes the operation.
@@ -166,5 +161,5 @@ func (j *Judge) end(s *State, now time.Duration, r Reason) Decision {
 	if j.account != nil {
 		j.account.End(now, s.known(r), &s.ticket)
 	}
-	return Decision{Reason: r}
+	return ended(r)
 }

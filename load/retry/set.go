@@ -162,19 +162,8 @@ func (s *Set) putStatus(status int) {
 }
 
 func (s *Set) hasStatus(status int) bool {
-	if status < statusMin || status > statusMax {
-		return false
-	}
 	bit := uint(status - statusMin)
-	return s.statuses[bit/64]>>(bit%64)&1 == 1
-}
-
-// has reports whether o is listed.
-func (s *Set) has(o Outcome) bool {
-	if o.Kind == Responded {
-		return s.hasStatus(o.Status)
-	}
-	return s.kinds>>o.Kind&1 == 1
+	return bit <= statusMax-statusMin && s.statuses[bit/64]>>(bit%64)&1 == 1
 }
 
 // isDigits reports whether text holds nothing but ASCII digits.
