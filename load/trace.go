@@ -30,6 +30,8 @@ const (
 // A tracer writes one CSV row for each attempt, in the order in which they end; a write is of whole
 // rows. Safe for concurrent use; nil writes nothing.
 type tracer struct {
+	gone func() // called where the reader of a pipe has gone: nobody waits for the rest
+
 	mu  sync.Mutex
 	out *bufio.Writer
 	row []byte
@@ -37,22 +39,17 @@ type tracer struct {
 }
 
 // startTracer returns a tracer that writes its rows every traceEvery until stop is called. The rows
-// since then are for flush. It calls gone where the reader of a pipe has gone: nobody waits for the
-// rest.
+// since then are for flush.
 func startTracer(ctx context.Context, w io.Writer, gone func()) (t *tracer, stop func()) {
 	if w == nil {
 		return nil, func() {}
 	}
-	t = &tracer{out: bufio.NewWriterSize(w, traceBytes)}
+	t = &tracer{gone: gone, out: bufio.NewWriterSize(w, traceBytes)}
 	_, t.err = t.out.WriteString(traceHeader)
 	var wg sync.WaitGroup
 	flushing, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	wg.Go(func() {
-		every(flushing, time.Now().Add(traceEvery), traceEvery, func() {
-			if errors.Is(t.flush(), syscall.EPIPE) {
-				gone()
-			}
-		})
+		every(flushing, time.Now().Add(traceEvery), traceEvery, func() { _ = t.flush() }) // the last flush tells
 	})
 	return t, func() { cancel(); wg.Wait() }
 }
@@ -81,11 +78,18 @@ func (t *tracer) write(strategy string, r retry.Row) {
 func (t *tracer) add(row []byte) {
 	t.row = row
 	if len(row) > t.out.Available() {
-		if t.err = t.out.Flush(); t.err != nil {
+		if t.push(); t.err != nil {
 			return
 		}
 	}
 	_, t.err = t.out.Write(row)
+}
+
+// push writes the rows so far. The caller holds mu.
+func (t *tracer) push() {
+	if t.err = t.out.Flush(); errors.Is(t.err, syscall.EPIPE) {
+		t.gone()
+	}
 }
 
 // writeOutside writes what the target saw of an attempt that is not ours: its other columns are empty.
@@ -122,7 +126,7 @@ func (t *tracer) flush() error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.err == nil {
-		t.err = t.out.Flush()
+		t.push()
 	}
 	if t.err != nil {
 		return fmt.Errorf("load: write the trace: %w", t.err)

@@ -4,6 +4,9 @@ import (
 	"errors"
 	"strconv"
 	"strings"
+
+	"stormtest/load/backoff"
+	"stormtest/load/retry/budget"
 )
 
 // An Engine is what runs a plan.
@@ -43,6 +46,9 @@ func (p Plan) For(e Engine) error {
 		}
 	}
 	if e == Virtual {
+		if name := p.neverWaits(); name != "" {
+			refuse("strategy", "a latency, a limit of max-retries or a budget with "+name+" in virtual time: a client that is refused comes back at the same moment, for ever")
+		}
 		return joinFaults(faults)
 	}
 	if p.Clients > clientsMostReal {
@@ -55,6 +61,20 @@ func (p Plan) For(e Engine) error {
 		refuse("model", oneOf([]string{ModelSlots, ModelTokenBucket})+" in real time: the HTTP target has no versioned row; stormtest sim has "+p.Model)
 	}
 	return joinFaults(faults)
+}
+
+// neverWaits returns a strategy of p under which virtual time stands still, because nothing that a client
+// does takes any; empty where there is none.
+func (p *Plan) neverWaits() string {
+	if p.Latency != (Law{}) || p.MaxRetries != Unlimited || p.Budget.Kind != budget.None || p.Model == ModelOCC {
+		return "" // writers of one row take turns: one of each moment succeeds
+	}
+	for _, name := range p.Strategies {
+		if _, most := p.Backoff(name).Range(backoff.Attempt{Retry: retriesMost, Prev: p.Base}); most == 0 {
+			return name
+		}
+	}
+	return ""
 }
 
 // defaultWord is the default of the field, in a word where that is the empty text.

@@ -30,6 +30,12 @@ func TestFor(t *testing.T) {
 			real: `model: "reject-if-busy": want slots in real time, which with one worker and no queue refuses the same: a client over HTTP learns of its success only when it is served; stormtest sim has reject-if-busy`},
 		{name: "a row", flags: []plan.Setting{{"model", "occ"}},
 			real: `model: "occ": want slots or token-bucket in real time: the HTTP target has no versioned row; stormtest sim has occ`},
+		{name: "no wait at all", flags: []plan.Setting{{"strategy", "full,immediate"}, {"max-elapsed", "1s"}},
+			virtual: `strategy: "full,immediate": want a latency, a limit of max-retries or a budget with immediate in virtual time: a client that is refused comes back at the same moment, for ever`},
+		{name: "no wait but the network's", flags: []plan.Setting{{"strategy", "immediate"}, {"latency", "1ns"}},
+			real: `latency: "1ns": want 0s` + network},
+		{name: "no wait, and a limit", flags: []plan.Setting{{"strategy", "immediate"}, {"max-retries", "1000"}}},
+		{name: "no wait, and a budget", flags: []plan.Setting{{"strategy", "immediate"}, {"budget", "envoy"}}},
 		{name: "a target elsewhere", flags: []plan.Setting{{"url", "http://127.0.0.1/?token=hush"}, {"header", "Authorization: hush"}, {"body", "hush"}, {"probe", "on"}},
 			virtual: `url: "http://127.0.0.1/?token=left-out": want none` + elsewhere + "\n" +
 				`header: "Authorization: (left out)": want none` + elsewhere + "\n" +
@@ -69,7 +75,9 @@ func TestForEveryField(t *testing.T) {
 				if words {
 					continue // TestFor has them
 				}
-				if want := !f.Group.Has(engine) && canonical != c.deflt; (err != nil) != want {
+				if want := !f.Group.Has(engine) && canonical != c.deflt; engine == plan.Virtual && canonical == "immediate" {
+					continue // TestFor has it
+				} else if (err != nil) != want {
 					t.Errorf("%s %q: For(%d) = %v, want refused %v", c.name, texts[0], engine, err, want)
 				}
 				var fault *plan.FieldError
