@@ -300,8 +300,16 @@ func TestStreamsStayApart(t *testing.T) {
 // D-20: where the reader of stdout has gone, the program ends with a code of its own and says
 // nothing.
 func TestAReaderThatHasGone(t *testing.T) {
-	for _, args := range [][]string{{"--json", "-"}, {"--csv", "-"}, {"--trace", "-"}, {}, {"--trace", "-", "--duration", "1h"}, {"--hlog", "-", "--duration", "1h"}, {"--hlog", "-"}} {
-		cmd := program(t, append([]string{"--clients", "20", "--duration", "200ms", "--capacity", "0", "--seed", "1"}, args...)...)
+	for _, args := range [][]string{
+		{"--json", "-"}, {"--csv", "-"}, {"--trace", "-"}, {}, {"--trace", "-", "--duration", "1h"}, {"--hlog", "-", "--duration", "1h"}, {"--hlog", "-"},
+		{"sim"}, {"sim", "--json", "-"}, {"sim", "--trace", "-"}, {"sim", "--hlog", "-"},
+		{"sim", "--trace", "-", "--clients", "100000", "--duration", "24h", "--max-elapsed", "24h"}, {"sim", "--hlog", "-", "--clients", "100000", "--duration", "24h", "--max-elapsed", "24h"},
+	} {
+		small := []string{"--clients", "20", "--duration", "200ms", "--capacity", "0", "--seed", "1"}
+		if len(args) > 0 && args[0] == "sim" {
+			small, args = append([]string{"sim"}, small...), args[1:]
+		}
+		cmd := program(t, append(small, args...)...)
 		read, write, err := os.Pipe()
 		if err != nil {
 			t.Fatal(err)
