@@ -19,6 +19,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"stormtest/scripts/bench/figures"
 )
 
 func main() {
@@ -85,7 +87,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		return err
 	}
 	b := &bench{bin: *bin, scratch: scratch, out: out}
-	fmt.Fprintln(out, "Machine: "+machine())
+	fmt.Fprintln(out, "Machine: "+figures.Machine())
 	if err := b.start(ctx, o); err != nil {
 		return err
 	}

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"stormtest/scripts/bench/figures"
 )
 
 const (
@@ -55,7 +57,7 @@ func (b *bench) memories(ctx context.Context, o options) error {
 				rss[n] = append(rss[n], v)
 			}
 		}
-		low, high := median(rss[few]), median(rss[many])
+		low, high := figures.Median(rss[few]), figures.Median(rss[many])
 		each := float64(high-low) / float64(many-few)
 		fmt.Fprintf(b.out, "| %-23s | %11.1f MB | %11.1f MB | %12.1f kB |\n", kind.name, float64(low)/1e6, float64(high)/1e6, each/1e3)
 		verdicts = append(verdicts, memoryVerdict(kind.name, each))

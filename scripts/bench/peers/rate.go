@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"time"
+
+	"stormtest/scripts/bench/figures"
 )
 
 // Of a closed loop the first second and what comes after the last whole one are left out.
@@ -42,7 +44,7 @@ func (b *bench) rates(ctx context.Context, o options) error {
 }
 
 func perSecond(r row[rate]) float64 {
-	return median(each(r.values, func(r rate) float64 { return r.perSecond }))
+	return figures.Median(each(r.values, func(r rate) float64 { return r.perSecond }))
 }
 
 func (b *bench) rateTable(n int, rows []row[rate]) {
@@ -65,7 +67,7 @@ func (b *bench) rateTable(n int, rows []row[rate]) {
 		if ours > 0 && r.tool.peer != "" {
 			against = fmt.Sprintf("%.2f", ours/perSecond(r))
 		}
-		cpu := median(each(r.values, func(r rate) time.Duration { return r.cpu }))
+		cpu := figures.Median(each(r.values, func(r rate) time.Duration { return r.cpu }))
 		fmt.Fprintf(b.out, "| %-18s | %10.0f | %7.1f µs | %12s | %s\n", r.tool.name, perSecond(r),
 			float64(cpu)/float64(time.Microsecond), against, r.remark())
 		fastest[r.tool.name] = r

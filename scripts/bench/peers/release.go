@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"stormtest/scripts/bench/figures"
 )
 
 // A row is one tool's results over the rounds, and why some are missing.
@@ -97,7 +99,7 @@ func (b *bench) releaseTable(n int, rows []row[spread]) {
 	var ours time.Duration
 	var closest row[spread]
 	p := func(r row[spread]) time.Duration {
-		return median(each(r.values, func(s spread) time.Duration { return s.p1p99 }))
+		return figures.Median(each(r.values, func(s spread) time.Duration { return s.p1p99 }))
 	}
 	for _, r := range rows {
 		switch {
@@ -123,7 +125,7 @@ func (b *bench) releaseTable(n int, rows []row[spread]) {
 		}
 		fmt.Fprintf(b.out, "| %-18s | %9s | %18s | %10s | %17s | %s\n", r.tool.name, ms(p(r)),
 			fmt.Sprintf("%.1f - %.1f", millis(slices.Min(spreads)), millis(slices.Max(spreads))),
-			ms(median(each(r.values, func(s spread) time.Duration { return s.firstLast }))), against, r.remark())
+			ms(figures.Median(each(r.values, func(s spread) time.Duration { return s.firstLast }))), against, r.remark())
 	}
 	if ours > 0 && len(closest.values) > 0 {
 		word := "tighter than every peer"

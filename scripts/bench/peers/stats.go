@@ -51,10 +51,3 @@ func rateOf(m measure, settled, counted time.Duration) (rate, error) {
 	}
 	return rate{perSecond: float64(n) / counted.Seconds(), cpu: m.cpu / time.Duration(len(m.stamps))}, nil
 }
-
-// median returns the middle of list, the lower one of two; list must not be empty.
-func median[T int64 | float64 | time.Duration](list []T) T {
-	list = slices.Clone(list)
-	slices.Sort(list)
-	return list[(len(list)-1)/2]
-}

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"stormtest/scripts/bench/figures"
 	"stormtest/scripts/bench/stamp"
 )
 
@@ -61,10 +62,10 @@ func TestRate(t *testing.T) {
 }
 
 func TestMedian(t *testing.T) {
-	if got := median([]int64{9, 1, 5}); got != 5 {
+	if got := figures.Median([]int64{9, 1, 5}); got != 5 {
 		t.Errorf("median of 9, 1, 5 = %d, want 5", got)
 	}
-	if got := median([]int64{4, 1, 3, 2}); got != 2 {
+	if got := figures.Median([]int64{4, 1, 3, 2}); got != 2 {
 		t.Errorf("median of 4, 1, 3, 2 = %d, want 2", got)
 	}
 }
