@@ -55,6 +55,57 @@ var mutations = []mutation{
 		groups: "analytic", failing: []string{"full k=3: mean", "full k=3: sd", "full k=3: least", "full, AWS 2026"},
 		spared: []string{"equal k=3", "decorrelated k=", "proportional"},
 	},
+	{
+		name: "decorrelated doubles", file: "load/backoff/decorrelated.go",
+		from: "return times(3, max(s.Base, a.Prev))", to: "return times(2, max(s.Base, a.Prev))",
+		groups: "analytic,published", failing: []string{"decorrelated k=0: mean", "decorrelated k=2: sd", "decorrelated, clamp, far", "decorrelated against full, N=1000"},
+		spared: []string{"full k=", "equal k="},
+	},
+	{
+		name: "the cap is twice what was asked for", file: "load/backoff/capmode.go",
+		from: "raw = min(raw, p.Cap)", to: "raw = min(raw, 2*p.Cap)",
+		groups: "analytic,closed", failing: []string{"proportional k=8: mean", "none N=100: completion"},
+		spared: []string{"constant N=", "full k=3"},
+	},
+	{
+		name: "all clients draw from one stream", file: "load/seed/seed.go",
+		from: "uint64(p)<<32 | uint64(client)", to: "uint64(p)<<32 | uint64(client&0)",
+		groups: "cap-modes", failing: []string{"full, cap ceiling: dispersion", "equal, cap fixed: dispersion"},
+		spared: []string{"none, cap ceiling"},
+	},
+	{
+		name: "a hint is no floor", file: "load/retry/judge.go",
+		from: "delay = floor + time.Duration(j.hint", to: "delay = time.Duration(j.hint",
+		groups: "retry-after", failing: []string{"Retry-After 5s + U[0, 50ms): attempts", "Retry-After 5s + U[0, 5s): completion"},
+		spared: []string{"Retry-After 5s exactly"},
+	},
+	{
+		name: "operations have no limit", file: "load/retry/judge.go",
+		from: "if p.MaxElapsed != 0 && d.Delay", to: "if p.MaxElapsed < 0 && d.Delay",
+		groups: "analytic", failing: []string{"max-elapsed 5s, target status: end"}, spared: []string{"k="},
+	},
+	{
+		name: "gRPC's throttling stops one late", file: "load/retry/budget/grpc.go",
+		from: "return g.tokens > g.size/2 }", to: "return g.tokens >= g.size/2 }",
+		groups: "budgets", failing: []string{"grpc 10/0.1"}, spared: []string{"aws", "sre", "finagle"},
+	},
+	{
+		name: "service takes twice as long", file: "target/station/station.go",
+		from: "s.demand = serviceWork(int64(c.Workers), c.PerSecond)", to: "s.demand = serviceWork(2*int64(c.Workers), c.PerSecond)",
+		groups: "closed,retry-after", failing: []string{"none N=100: completion", "constant N=1000: completion", "Retry-After 5s + U[0, 1s): attempts"},
+		spared: []string{"none N=100: attempts"},
+	},
+	{
+		name: "the convoy index compares other scales", file: "load/record/convoy.go",
+		from: "scaleMiddle = 100 * time.Millisecond", to: "scaleMiddle = 200 * time.Millisecond",
+		groups: "index", failing: []string{"one wave: uniform over 500ms", "waves 1/s of sd 5ms"},
+		spared: []string{"rsi", "dispersion"},
+	},
+	{
+		name: "a write may miss one version", file: "load/sim/occ.go",
+		from: "w.version != e.row.version", to: "w.version+1 < e.row.version",
+		groups: "occ", failing: []string{"full N=100: writes", "immediate N=100: writes"},
+	},
 }
 
 // TestABrokenFormulaIsNamed builds the program with one formula broken, for each of the mutations, and has it

@@ -46,6 +46,7 @@ type Group struct {
 func Groups() []Group {
 	return []Group{
 		{"analytic", "delays of each formula: mean, deviation, ends, share at the cap", "6.4", analytic},
+		{"budgets", "retries in a row that each kind of budget allows", "6.4", budgets},
 		{"closed", "closed forms of strategies without jitter, to the nanosecond", "6.1", closedForms},
 		{"guide", "attempts and completion of the guides' model, every strategy", "6.1", guideTables},
 		{"published", "what the guides print of their model, and what it gives", "6.2", published},
