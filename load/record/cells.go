@@ -80,20 +80,36 @@ func (c *cells) reset() {
 // len returns the number of cells up to the last chunk that holds any.
 func (c *cells) len() int { return len(c.chunks) * cellsPerChunk }
 
-// at returns cell i, empty where nothing was recorded.
-func (c *cells) at(i int) cell {
-	chunk := i / cellsPerChunk
-	if chunk >= len(c.chunks) || c.chunks[chunk] == nil {
-		return cell{}
-	}
-	return c.chunks[chunk][i%cellsPerChunk]
-}
-
 // retriesIn counts the retries in cells [from, to).
 func (c *cells) retriesIn(from, to int) int64 {
 	var n int64
-	for i := from; i < min(to, c.len()); i++ {
-		n += int64(c.at(i).retries)
+	to = min(to, c.len())
+	for from < to {
+		next := min((from/cellsPerChunk+1)*cellsPerChunk, to)
+		if chunk := c.chunks[from/cellsPerChunk]; chunk != nil {
+			for i := from; i < next; i++ {
+				n += int64(chunk[i%cellsPerChunk].retries)
+			}
+		}
+		from = next
+	}
+	return n
+}
+
+// A cellReader reads the arrivals of one cell after another.
+type cellReader struct {
+	chunks []*[cellsPerChunk]cell // of them the first is under way
+	inside int                    // of it, the next cell
+}
+
+// next returns the next cell's arrivals.
+func (r *cellReader) next() int64 {
+	var n int64
+	if chunk := r.chunks[0]; chunk != nil {
+		n = int64(chunk[r.inside].all)
+	}
+	if r.inside++; r.inside == cellsPerChunk {
+		r.chunks, r.inside = r.chunks[1:], 0
 	}
 	return n
 }
@@ -106,10 +122,11 @@ func (c *cells) slidingMax(width int) int64 {
 	if width == 0 {
 		return 0
 	}
+	ahead, behind := cellReader{chunks: c.chunks}, cellReader{chunks: c.chunks}
 	for i := range c.len() {
-		sum += int64(c.at(i).all)
+		sum += ahead.next()
 		if i >= width {
-			sum -= int64(c.at(i - width).all)
+			sum -= behind.next()
 		}
 		best = max(best, sum)
 	}
@@ -141,40 +158,71 @@ func (c *cells) pairs(from, to int) Pairs {
 		{int(scaleMiddle / CellWidth), &p.Within100ms, 0},
 		{int(scaleLong / CellWidth), &p.Within1s, 0},
 	}
-	// count reads a cell of the window; what lies behind its end does not count.
-	count := func(i int) float64 {
-		if i >= to {
-			return 0
-		}
-		return float64(c.at(i).retries)
-	}
+	// The retries of a second and of the next one: further the longest scale does not reach. What lies outside
+	// the window does not count.
+	var counts [2 * cellsPerChunk]float64
+	first := from / cellsPerChunk
+	some := c.window(counts[cellsPerChunk:], first, from, to)
 	for k := range scales {
-		for i := from + 1; i < from+scales[k].cells; i++ {
-			scales[k].ahead += count(i)
+		for _, n := range counts[cellsPerChunk+1 : cellsPerChunk+scales[k].cells] {
+			scales[k].ahead += n
 		}
 	}
-	for i := from; i < to; i++ {
-		here := c.at(i)
-		n := float64(here.retries)
-		for k := range scales {
-			s := &scales[k]
-			edge := i + s.cells
-			if n > 0 {
-				*s.pairs += n*(n-1)/2 + n*s.ahead
-				if m := count(edge); m > 0 {
-					*s.pairs += n * m * earlierShare(c.at(edge), here)
+	for second := first; second*cellsPerChunk < to; second++ {
+		copy(counts[:], counts[cellsPerChunk:])
+		here := some
+		if some = c.window(counts[cellsPerChunk:], second+1, from, to); !here && !some {
+			continue // and nothing is ahead either
+		}
+		for i, n := range counts[:cellsPerChunk] {
+			for k := range scales {
+				s := &scales[k]
+				m := counts[i+s.cells]
+				if n > 0 {
+					*s.pairs += n*(n-1)/2 + n*s.ahead
+					if m > 0 {
+						*s.pairs += n * m * earlierShare(c.at(second, i+s.cells), c.at(second, i))
+					}
 				}
+				s.ahead += m - counts[i+1]
 			}
-			s.ahead += count(edge) - count(i+1)
 		}
 	}
 	return p
 }
 
+// window writes the retries of each cell of a second, 0 for cells outside [from, to), and reports whether there
+// are any.
+func (c *cells) window(counts []float64, second, from, to int) bool {
+	clear(counts)
+	if second >= len(c.chunks) || c.chunks[second] == nil {
+		return false
+	}
+	chunk, before := c.chunks[second], second*cellsPerChunk
+	some := false
+	for i := max(0, from-before); i < min(cellsPerChunk, to-before); i++ {
+		n := chunk[i].retries
+		counts[i] = float64(n)
+		some = some || n > 0
+	}
+	return some
+}
+
+// at returns a cell that is not empty, given from the beginning of a second on.
+func (c *cells) at(second, i int) *cell {
+	return &c.chunks[second+i/cellsPerChunk][i%cellsPerChunk]
+}
+
 // earlierShare returns the share of pairs (one retry of b, one of a) in which b's has the smaller
 // offset inside its cell. Each cell has one retry at its first offset, one at its last, and the others
 // spread evenly between.
-func earlierShare(b, a cell) float64 {
+func earlierShare(b, a *cell) float64 {
+	switch {
+	case b.lo >= a.hi:
+		return 0
+	case b.hi < a.lo:
+		return 1
+	}
 	n := float64(a.retries)
 	if a.lo == a.hi {
 		return b.below(float64(a.lo))
@@ -188,7 +236,7 @@ func earlierShare(b, a cell) float64 {
 }
 
 // below returns the share of c's retries with an offset under x.
-func (c cell) below(x float64) float64 {
+func (c *cell) below(x float64) float64 {
 	lo, hi, n := float64(c.lo), float64(c.hi), float64(c.retries)
 	switch {
 	case x <= lo:
@@ -200,7 +248,7 @@ func (c cell) below(x float64) float64 {
 }
 
 // belowMean returns the mean of c.below(x) for x uniform in [from, to), from < to.
-func (c cell) belowMean(from, to float64) float64 {
+func (c *cell) belowMean(from, to float64) float64 {
 	lo, hi, n := float64(c.lo), float64(c.hi), float64(c.retries)
 	// under is the integral up to x of c.below.
 	under := func(x float64) float64 {

@@ -441,7 +441,7 @@ func TestEarlierShare(t *testing.T) {
 				hits++
 			}
 		}
-		near(t, fmt.Sprintf("earlierShare(%+v, %+v)", b, a), earlierShare(b, a), float64(hits)/draws, sigmas*math.Sqrt(0.25/draws))
+		near(t, fmt.Sprintf("earlierShare(%+v, %+v)", b, a), earlierShare(&b, &a), float64(hits)/draws, sigmas*math.Sqrt(0.25/draws))
 	}
 }
 
@@ -472,7 +472,7 @@ func TestCellsSaturate(t *testing.T) {
 	c.add(5, true)
 	c.chunks[0][0].all = 1<<32 - 1
 	c.add(6, true)
-	if c.saturated != 1 || c.at(0).all != 1<<32-1 || c.at(0).retries != 1 {
-		t.Errorf("a full cell holds %+v and %d beyond, want it unchanged and 1 beyond", c.at(0), c.saturated)
+	if c.saturated != 1 || c.at(0, 0).all != 1<<32-1 || c.at(0, 0).retries != 1 {
+		t.Errorf("a full cell holds %+v and %d beyond, want it unchanged and 1 beyond", c.at(0, 0), c.saturated)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
+	"slices"
 
 	"github.com/HdrHistogram/hdrhistogram-go"
 )
@@ -179,9 +180,6 @@ func (t *tally) modeShare(least int64) *float64 {
 	if t.histogram == nil {
 		return ptr(1.0)
 	}
-	var fullest int64
-	for _, bar := range t.histogram.Distribution() {
-		fullest = max(fullest, bar.Count)
-	}
+	fullest := slices.Max(t.histogram.Export().Counts)
 	return ptr(float64(fullest) / float64(t.count))
 }

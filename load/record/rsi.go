@@ -1,7 +1,7 @@
 package record
 
 import (
-	"math/big"
+	"math"
 	"math/bits"
 	"time"
 )
@@ -33,13 +33,39 @@ func (h *half) spread() spread {
 	if h.n == 0 {
 		return spread{}
 	}
-	n := new(big.Int).SetUint64(h.n)
-	squares := new(big.Int).SetUint64(h.sqHigh)
-	squares.Lsh(squares, 64).Add(squares, new(big.Int).SetUint64(h.sqLo))
-	sum := new(big.Int).SetUint64(h.sum)
-	squares.Mul(squares, n).Sub(squares, sum.Mul(sum, sum))
-	deviation, _ := new(big.Float).SetInt(squares).Float64()
-	return spread{n: float64(h.n), mean: float64(h.sum) / float64(h.n), squares: deviation / float64(h.n)}
+	// n·Σx² in three words, and less (Σx)², which is never more.
+	w1, w0 := bits.Mul64(h.n, h.sqLo)
+	w2, high := bits.Mul64(h.n, h.sqHigh)
+	w1, carry := bits.Add64(w1, high, 0)
+	w2 += carry
+	high, low := bits.Mul64(h.sum, h.sum)
+	w0, carry = bits.Sub64(w0, low, 0)
+	w1, carry = bits.Sub64(w1, high, carry)
+	w2 -= carry
+	n := float64(h.n)
+	return spread{n: n, mean: float64(h.sum) / n, squares: nearest(w2, w1, w0) / n}
+}
+
+// nearest returns the number of three words, the highest first, as the nearest float64.
+func nearest(w2, w1, w0 uint64) float64 {
+	exponent := 0
+	for range 2 {
+		if w2 == 0 {
+			w2, w1, w0 = w1, w0, 0
+			exponent -= 64
+		}
+	}
+	if w2 == 0 {
+		return 0
+	}
+	// The highest word, moved to the top, has more bits than a float64; of those below it only counts whether there
+	// are any.
+	shift := bits.LeadingZeros64(w2)
+	top := w2<<shift | w1>>(64-shift)
+	if w1<<shift|w0 != 0 {
+		top |= 1
+	}
+	return math.Ldexp(float64(top), 128+exponent-shift)
 }
 
 // A spread is a set of offsets in ns: how many, their mean, and the sum of the squared deviations

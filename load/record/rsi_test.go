@@ -2,6 +2,7 @@ package record
 
 import (
 	"math"
+	"math/big"
 	"math/rand/v2"
 	"testing"
 	"time"
@@ -270,6 +271,23 @@ func TestRSIFalsePositives(t *testing.T) {
 			if n > most || m < least {
 				t.Errorf("n = %d, %d buckets: %v to %v of %d runs above %v, want %.1f to %.1f", c.n, c.buckets, n, m, c.runs, q.quantile, least, most)
 			}
+		}
+	}
+}
+
+// The words of a sum are rounded once, as the library of large numbers rounds.
+func TestNearest(t *testing.T) {
+	r := seeded(3)
+	for range 20_000 {
+		var words [3]uint64
+		want := new(big.Int)
+		for i := range words {
+			words[i] = []uint64{0, 1, 1<<63 | 1<<10, math.MaxUint64, r.Uint64(), r.Uint64() >> r.IntN(64)}[r.IntN(6)]
+			want.Lsh(want, 64).Or(want, new(big.Int).SetUint64(words[i]))
+		}
+		exact, _ := new(big.Float).SetInt(want).Float64()
+		if got := nearest(words[0], words[1], words[2]); got != exact {
+			t.Fatalf("nearest(%#x) = %v, want %v", words, got, exact)
 		}
 	}
 }
