@@ -209,8 +209,8 @@ func TestQueueLooksNoFurther(t *testing.T) {
 			t.Fatalf("before(%v) = true, want false", at)
 		}
 		q.push(at+time.Minute-2*time.Duration(i)*time.Microsecond, uint32(i))
-		if n := len(q.upcoming()); n > 2*runMax {
-			t.Fatalf("after %d pushes the run has %d events, want at most %d", i, n, 2*runMax)
+		if n := len(q.upcoming()); n > runBlocks*blockEvents+runGrowth {
+			t.Fatalf("after %d pushes the run has %d events, want at most %d", i, n, runBlocks*blockEvents+runGrowth)
 		}
 	}
 }
