@@ -115,6 +115,9 @@ type engine struct {
 	completes  bool          // until is a completion
 	active     int           // clients that may still have something to do
 	stats      Stats
+
+	touched        int    // events to come whose clients have been touched
+	operationsSeen uint32 // there for touch, which must do something with what it reads
 }
 
 func newEngine(c Config) *engine {
@@ -223,6 +226,10 @@ func (e *engine) run(ctx context.Context) {
 			return
 		}
 		if e.queue.before(e.until) {
+			if e.touched == 0 {
+				e.touch()
+			}
+			e.touched--
 			next := e.queue.pop()
 			e.now = next.due
 			e.handle(next.id)
@@ -234,6 +241,23 @@ func (e *engine) run(ctx context.Context) {
 		}
 		e.finish(e.until)
 	}
+}
+
+// touchMost is how many clients are touched at a time.
+const touchMost = 32
+
+// touch reads something of each client of the next events. With a million clients each is far away in memory, and
+// one that is met in its own event is waited for alone; in one loop they come together. It makes a run of a
+// million clients twice as fast.
+func (e *engine) touch() {
+	next := e.queue.upcoming()
+	next = next[:min(len(next), touchMost)]
+	for _, ev := range next {
+		if ev.id < uint32(len(e.clients)) { // its attempt, of kind 0
+			e.operationsSeen += e.clients[ev.id].operation
+		}
+	}
+	e.touched = len(next)
 }
 
 // look asks the target when it will have done something. Whatever changes that calls it.
