@@ -45,7 +45,7 @@ func (s *storm) runSeeds(ctx context.Context) (seedRuns, error) {
 			}
 		}
 		if cut {
-			return all, nil
+			break
 		}
 		if s.plan.Repeat > 1 {
 			all.figures = append(all.figures, record.Figures(&run))

@@ -1,5 +1,5 @@
-// Clock holds runs in real time against the exact count: the same plan and seed in virtual time,
-// by the same policy, strategy and station, where nobody is ever late.
+// Clock holds runs in real time against the exact count: the same plan and seed in virtual time
+// (load/sim), where nobody is ever late.
 //
 //	go run ./scripts/clock STORMTEST [SEEDS]
 //
@@ -7,23 +7,19 @@
 package main
 
 import (
-	"cmp"
-	"container/heap"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"time"
 
 	"stormtest/load/plan"
 	"stormtest/load/record"
-	"stormtest/load/retry"
-	"stormtest/load/seed"
-	"stormtest/target/station"
+	"stormtest/load/sim"
 )
 
 // The guide's model, design section 4: every client fails together, full jitter, one worker and no
@@ -126,66 +122,7 @@ func print(p plan.Plan, exact int64, r record.Run) {
 		text(r.Lateness.P50), text(r.Lateness.P99), text(r.Generator.LatenessRest.P99), text(r.Generator.StartSpread))
 }
 
-// An attempt is due at a moment; those due together go by client.
-type attempt struct {
-	due    time.Duration
-	client int
-}
-
-type queue []attempt
-
-func (q queue) Len() int           { return len(q) }
-func (q queue) Less(i, j int) bool { return compare(q[i], q[j]) < 0 }
-func (q queue) Swap(i, j int)      { q[i], q[j] = q[j], q[i] }
-func (q *queue) Push(x any)        { *q = append(*q, x.(attempt)) }
-func (q *queue) Pop() any {
-	last := (*q)[len(*q)-1]
-	*q = (*q)[:len(*q)-1]
-	return last
-}
-
-func compare(a, b attempt) int {
-	return cmp.Or(cmp.Compare(a.due, b.due), cmp.Compare(a.client, b.client))
-}
-
-// exact returns how many operations of the plan are served before its end. The plan has one
-// operation a client and no queue, so that whoever gets a slot is served in time.
+// exact returns how many operations of the plan are served before its end, by the engine of virtual time.
 func exact(p plan.Plan) int64 {
-	policy := p.Policy(p.Strategies[0])
-	st := station.New(p.Station(), nil)
-	clients := make([]retry.Client, p.Clients)
-	due := make(queue, p.Clients)
-	for i := range clients {
-		clients[i].Init(&policy, seed.Stream(p.Seed.Value, seed.Backoff, uint32(i)), seed.Stream(p.Seed.Value, seed.RetryAfter, uint32(i)))
-		clients[i].Begin(0)
-		due[i] = attempt{client: i}
-	}
-	if !slices.IsSortedFunc(due, compare) {
-		panic("clock: BUG: not a heap")
-	}
-	for len(due) > 0 && due[0].due < p.Duration {
-		a := due[0]
-		adm := st.Arrive(a.due, uint64(a.client))
-		if adm.Kind == station.Accepted {
-			heap.Pop(&due)
-			continue
-		}
-		d := clients[a.client].Decide(a.due, retry.Outcome{Kind: retry.Responded, Status: adm.Status})
-		if !d.Retry {
-			heap.Pop(&due)
-			continue
-		}
-		due[0].due += d.Delay
-		heap.Fix(&due, 0)
-	}
-	var served int64
-	for {
-		d, ok := st.Finish(p.Duration)
-		if !ok {
-			return served
-		}
-		if d.At < p.Duration {
-			served++
-		}
-	}
+	return sim.Run(context.Background(), sim.Config{Plan: &p, Strategy: p.Strategies[0], Seed: p.Seed.Value}).Succeeded
 }
