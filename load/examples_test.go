@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"stormtest/load"
 	"stormtest/load/plan"
 	"stormtest/load/record"
 )
@@ -12,7 +13,7 @@ import (
 // Every scenario in examples reads, is a whole plan, and runs with books that balance.
 func TestExamples(t *testing.T) {
 	files, err := filepath.Glob("../examples/*.yaml")
-	if err != nil || len(files) < 2 {
+	if err != nil || len(files) < 3 {
 		t.Fatalf("examples: %v, %v", files, err)
 	}
 	for _, name := range files {
@@ -26,8 +27,14 @@ func TestExamples(t *testing.T) {
 				t.Fatal(err)
 			}
 			p.Seed = plan.Seed{Value: 1, Set: true}
-			result, _ := bubble(t, p, 0)
-			run := result.Runs[0]
+			var run record.Run
+			if p.For(plan.Real) == nil {
+				result, _ := bubble(t, p, 0)
+				run = result.Runs[0]
+			} else {
+				run = simulate(t, p, load.Env{}).Runs[0]
+				checkBooks(t, &run, nil)
+			}
 			switch filepath.Base(name) {
 			case "storm.yaml":
 				if run.Convoy.Verdict != record.VerdictConvoy {
@@ -36,6 +43,10 @@ func TestExamples(t *testing.T) {
 			case "metastable.yaml":
 				if r := run.Recovery; r.RecoveredAt != nil || r.GoodputLast == nil || *r.GoodputLast > 80 {
 					t.Errorf("recovery = %+v, want none", r)
+				}
+			case "network.yaml":
+				if run.Books.Lost["lost_request"] == 0 || run.Attempts.ByOutcome["timeout"] == 0 || run.Operations.Succeeded != run.Operations.Started {
+					t.Errorf("lost %v, outcomes %v, %d of %d done; want losses, timeouts and all", run.Books.Lost, run.Attempts.ByOutcome, run.Operations.Succeeded, run.Operations.Started)
 				}
 			}
 		})

@@ -108,11 +108,11 @@ func (s *simulation) tasks() []task {
 	return append([]task{first}, list[n:]...)
 }
 
-// What may be in memory at a time: so many clients in all. A client takes some 250 bytes; a bucket in
-// which something arrives takes up to 10 kB with all that hangs on it, and few are so full.
+// What may be in memory at a time: so many clients in all, some 100 bytes each. A bucket in which something
+// arrives takes about 2.5 kB with all that hangs on it.
 const (
 	clientsInMemory = 4_000_000
-	bucketInClients = 10
+	bucketInClients = 25
 )
 
 // workers is how many runs go on at a time.
@@ -163,12 +163,15 @@ func (s *simulation) run(ctx context.Context, at place) ending {
 	}
 	stats := sim.Run(ctx, c)
 	cut := ctx.Err() != nil
-	notes := t.virtualNotes(stats, cut)
-	run := t.summarise(record.End{
+	end := record.End{
 		At: stats.End, InFlight: stats.InFlight, Unfinished: stats.Unfinished, Unstarted: stats.Unstarted,
-		TimerSource: timerVirtual, Notes: notes,
-	})
+		TimerSource: timerVirtual,
+	}
 	if first {
+		end.Notes = t.virtualNotes(stats, cut)
+	}
+	run := t.summarise(end)
+	if first && s.log != nil {
 		s.log.end(t.recorder, &run, cut)
 		s.logged += time.Duration(len(run.Buckets)) * run.Bucket
 	}
