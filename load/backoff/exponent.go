@@ -19,7 +19,9 @@ import (
 //
 // One draw. Immutable, so safe for concurrent use.
 // Source: the guides' anti-pattern "jitter the exponent", first reading.
-type Exponent struct{ Params }
+type Exponent struct{ curve }
+
+func newExponent(p Params) Ranged { return &Exponent{newCurve(p)} }
 
 // Delay implements Strategy.
 func (s *Exponent) Delay(r *rand.Rand, a Attempt) time.Duration {
@@ -29,7 +31,7 @@ func (s *Exponent) Delay(r *rand.Rand, a Attempt) time.Duration {
 	if exact {
 		return limit
 	}
-	d := s.power(float64(n) * r.Float64())
+	d := s.power(float64(float64(n) * r.Float64()))
 	return min(limit, max(s.Base, min(d, raw))) // power rounds, the range does not
 }
 

@@ -17,7 +17,9 @@ import (
 //
 // One draw. Immutable, so safe for concurrent use.
 // Source: the guides' anti-pattern "jitter the exponent", second reading.
-type ExponentNoisy struct{ Params }
+type ExponentNoisy struct{ curve }
+
+func newExponentNoisy(p Params) Ranged { return &ExponentNoisy{newCurve(p)} }
 
 // Delay implements Strategy.
 func (s *ExponentNoisy) Delay(r *rand.Rand, a Attempt) time.Duration {
@@ -26,7 +28,7 @@ func (s *ExponentNoisy) Delay(r *rand.Rand, a Attempt) time.Duration {
 	if exact {
 		return limit
 	}
-	return min(limit, s.power(float64(n)+2*r.Float64()-1))
+	return min(limit, s.power(float64(n)+float64(2*r.Float64())-1))
 }
 
 // Range implements Ranged.

@@ -3,7 +3,10 @@ package backoff
 import (
 	"fmt"
 	"math"
+	"math/bits"
 	"time"
+
+	"stormtest/exact"
 )
 
 // settleStepsMax bounds the search for the step at which a schedule settles. A schedule
@@ -66,11 +69,7 @@ func (p *Params) exponential(n int) time.Duration {
 	}
 	m, whole := p.wholeMultiplier()
 	if !whole {
-		growth := math.Pow(p.Multiplier, float64(n))
-		if growth >= math.MaxInt64 {
-			return forever
-		}
-		return round(float64(p.Base) * growth)
+		return round(float64(float64(p.Base) * exact.Pow(p.Multiplier, n)))
 	}
 	x := p.Base
 	for range n { // at most 63 times: m >= 2
@@ -91,13 +90,7 @@ func (p *Params) mersenne(n int) time.Duration {
 	}
 	m, whole := p.wholeMultiplier()
 	if !whole {
-		// A multiplier with a fraction lies between 1 + 2^-52 and 2^53: the division
-		// neither brings e^600 back into a Duration nor makes it infinite.
-		exponent := (float64(n) + 1) * math.Log(p.Multiplier)
-		if exponent > 600 {
-			return forever
-		}
-		return round(math.Expm1(exponent) / (p.Multiplier - 1) * float64(p.Base))
+		return round(float64(float64(p.Base) * geometric(p.Multiplier, n)))
 	}
 	x := p.Base
 	for range n { // at most 63 times: m >= 2
@@ -106,6 +99,22 @@ func (p *Params) mersenne(n int) time.Duration {
 		}
 	}
 	return x
+}
+
+// geometric returns 1 + m + ... + m^n, by doubling: the first 2k powers are the first k and
+// m^k times as much.
+func geometric(m float64, n int) float64 {
+	count := uint64(n) + 1
+	sum, power := 0.0, 1.0 // of the first k powers, and m^k, where k are the bits of count so far
+	for bit := bits.Len64(count) - 1; bit >= 0; bit-- {
+		sum += float64(power * sum)
+		power = float64(power * power)
+		if count>>bit&1 == 1 {
+			sum += power
+			power = float64(power * m)
+		}
+	}
+	return sum
 }
 
 // linear returns (n+1)*b, or forever.
@@ -124,16 +133,6 @@ func (p *Params) fibonacci(n int) time.Duration {
 		f, next = next, f+next
 	}
 	return times(f, p.Base)
-}
-
-// power returns b*m^x for any real x, rounded to the nearest ns, or forever. It works on
-// logarithms, so that nothing becomes infinite on the way.
-func (p *Params) power(x float64) time.Duration {
-	exponent := x * math.Log(p.Multiplier)
-	if exponent >= 64*math.Ln2 {
-		return forever
-	}
-	return round(float64(p.Base) * math.Exp(exponent))
 }
 
 // wholeMultiplier returns the multiplier as an integer, where it is one. One that is too

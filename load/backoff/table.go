@@ -97,12 +97,12 @@ var Table = []Entry{
 	{
 		Name: "exponent", Formula: "d = min(cap, b*m^U[0, n))", Jittered: true,
 		Summary: "a random exponent; no jitter in the first retry, ends on the cap",
-		Source:  "the guides, first reading", New: func(p Params) Ranged { return &Exponent{p} },
+		Source:  "the guides, first reading", New: newExponent,
 	},
 	{
 		Name: "exponent-noisy", Formula: "d = min(cap, b*m^(n + U[-1, 1)))", Jittered: true,
 		Summary: "the exponent one up or down; good until the whole fleet ends on the cap",
-		Source:  "the guides, second reading", New: func(p Params) Ranged { return &ExponentNoisy{p} },
+		Source:  "the guides, second reading", New: newExponentNoisy,
 	},
 	{
 		Name: "constant", Formula: "d = b",

@@ -91,7 +91,7 @@ func round(ns float64) time.Duration {
 
 // share returns s*x in ns, at most x. s lies in 0..1.
 func share(x time.Duration, s float64) uint64 {
-	return uint64(min(x, round(float64(x)*s)))
+	return uint64(min(x, round(float64(float64(x)*s))))
 }
 
 // padded widens a range whose ends were computed in floating point by 1e-15 and 1 ns, the

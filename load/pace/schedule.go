@@ -5,6 +5,8 @@ import (
 	"math"
 	"math/rand/v2"
 	"time"
+
+	"stormtest/exact"
 )
 
 // A Config says when the operations of an open loop are due.
@@ -59,7 +61,7 @@ func (s *Schedule) Next() (due time.Duration, ok bool) {
 	}
 	at := float64(s.count) * float64(time.Second) / s.config.PerSecond
 	if s.config.Poisson {
-		s.sumNS += s.r.ExpFloat64() * float64(time.Second) / s.config.PerSecond
+		s.sumNS += exact.ExpFloat64(s.r) * float64(time.Second) / s.config.PerSecond
 		at = s.sumNS
 	}
 	at = math.Round(at)

@@ -299,5 +299,5 @@ func (p Plan) BudgetFloor() float64 {
 	case p.Budget.Shared:
 		return float64(p.Budget.Min)
 	}
-	return float64(p.Budget.Min) * float64(p.Clients)
+	return float64(float64(p.Budget.Min) * float64(p.Clients))
 }

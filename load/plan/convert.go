@@ -105,7 +105,7 @@ func (p Plan) OperationsTotal() int64 {
 // has 3 in 30 s.
 func dueBefore(perSecond float64, end time.Duration) int64 {
 	const rounding = 1e-12 // relative, far above that of two binary numbers
-	exact := perSecond * end.Seconds()
+	exact := float64(perSecond * end.Seconds())
 	if math.Abs(exact-math.Round(exact)) <= rounding*exact {
 		return int64(math.Round(exact))
 	}

@@ -111,9 +111,9 @@ var rateUnits = []struct {
 	of        func(perSecond float64) float64
 }{
 	{"s", func(n float64) float64 { return n }, func(v float64) float64 { return v }},
-	{"m", func(n float64) float64 { return n / 60 }, func(v float64) float64 { return v * 60 }},
-	{"h", func(n float64) float64 { return n / 3600 }, func(v float64) float64 { return v * 3600 }},
-	{"ms", func(n float64) float64 { return n * 1000 }, func(v float64) float64 { return v / 1000 }},
+	{"m", func(n float64) float64 { return n / 60 }, func(v float64) float64 { return float64(v * 60) }},
+	{"h", func(n float64) float64 { return n / 3600 }, func(v float64) float64 { return float64(v * 3600) }},
+	{"ms", func(n float64) float64 { return float64(n * 1000) }, func(v float64) float64 { return v / 1000 }},
 }
 
 // parseRate reads NUMBER/UNIT, UNIT one of ms, s, m, h, as a number per second. A lone 0

@@ -179,9 +179,9 @@ func (c *cells) pairs(from, to int) Pairs {
 				s := &scales[k]
 				m := counts[i+s.cells]
 				if n > 0 {
-					*s.pairs += n*(n-1)/2 + n*s.ahead
+					*s.pairs += n*(n-1)/2 + float64(n*s.ahead)
 					if m > 0 {
-						*s.pairs += n * m * earlierShare(c.at(second, i+s.cells), c.at(second, i))
+						*s.pairs += float64(n * m * earlierShare(c.at(second, i+s.cells), c.at(second, i)))
 					}
 				}
 				s.ahead += m - counts[i+1]
@@ -232,7 +232,7 @@ func earlierShare(b, a *cell) float64 {
 		return ends / 2
 	}
 	between := b.belowMean(float64(a.lo), float64(a.hi))
-	return (ends + (n-2)*between) / n
+	return (ends + float64((n-2)*between)) / n
 }
 
 // below returns the share of c's retries with an offset under x.

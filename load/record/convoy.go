@@ -85,7 +85,7 @@ func (p Pairs) ConvoyIndex(window time.Duration) (index float64, ok bool) {
 func expectedShare(w, l, t time.Duration) float64 {
 	ws, ts := w.Seconds(), t.Seconds()
 	ls := min(l.Seconds(), ts)
-	return (ws*ts - ws*ws/2) / (ls*ts - ls*ls/2)
+	return (float64(ws*ts) - ws*ws/2) / (float64(ls*ts) - ls*ls/2)
 }
 
 // ConvoyIndexExact returns the convoy index of the arrivals of times that lie in [from, to). The times

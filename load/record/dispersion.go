@@ -48,7 +48,7 @@ func squaresAround(counts []int64, mean float64) float64 {
 	var sum float64
 	for _, x := range counts {
 		d := float64(x) - mean
-		sum += d * d
+		sum += float64(d * d)
 	}
 	return sum
 }

@@ -132,7 +132,7 @@ func (t *tally) quantiles(qs ...float64) []*int64 {
 	if t.histogram != nil {
 		percentiles := make([]float64, len(qs))
 		for i, q := range qs {
-			percentiles[i] = 100 * q
+			percentiles[i] = percentile(q, t.histogram.TotalCount())
 		}
 		at = t.histogram.ValueAtPercentilesSlice(percentiles)
 	}

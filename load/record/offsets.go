@@ -139,14 +139,9 @@ func (o offsets) quantile(q float64, width int64) *int64 {
 		return nil
 	}
 	if o.histogram != nil {
-		return ptr(min(o.histogram.ValueAtPercentile(100*q), width-1))
+		return ptr(min(o.histogram.ValueAtPercentile(percentile(q, n)), width-1))
 	}
-	return ptr(min(o.atRank(rank(100*q, n), width), width-1))
-}
-
-// rank is the library's: the percentile's place in n values, rounded to a whole one in 1..n.
-func rank(percentile float64, n int64) int64 {
-	return min(max(1, int64(percentile/100*float64(n)+0.5)), n)
+	return ptr(min(o.atRank(rank(q, n), width), width-1))
 }
 
 // atRank returns the largest offset that shares a count with that of the given rank, from 1, in a closed one

@@ -45,9 +45,9 @@ func autocorrelation(x []float64, lag int) (r float64, ok bool) {
 	mean /= float64(k)
 	var own, lagged float64
 	for i, v := range x {
-		own += (v - mean) * (v - mean)
+		own += float64((v - mean) * (v - mean))
 		if i+lag < k {
-			lagged += (v - mean) * (x[i+lag] - mean)
+			lagged += float64((v - mean) * (x[i+lag] - mean))
 		}
 	}
 	// Counts that differ by rounding alone have no pattern.
@@ -98,10 +98,10 @@ func varianceOf(x []float64) float64 {
 	var sum, squares float64
 	for _, v := range x {
 		sum += v
-		squares += v * v
+		squares += float64(v * v)
 	}
 	mean := sum / float64(len(x))
-	return max(0, squares/float64(len(x))-mean*mean)
+	return max(0, squares/float64(len(x))-float64(mean*mean))
 }
 
 // steady says whether the whole lags of counts, from the end backwards, hold about the same.

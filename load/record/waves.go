@@ -1,6 +1,6 @@
 package record
 
-import "math"
+import "stormtest/exact"
 
 // Waves returns the peak of each wave of counts, in order. A wave is a maximal run of buckets that
 // each hold more than capacity, which is what one bucket's width can serve. Source: domain 5.5.
@@ -37,14 +37,14 @@ func HalfLife(peaks []int64) (waves float64, ok bool) {
 		if p <= 0 {
 			return 0, false
 		}
-		meanLog += math.Log2(float64(p)) / n
+		meanLog += exact.Log2(float64(p)) / n
 	}
 	meanWave := (n - 1) / 2
 	var both, own float64
 	for i, p := range peaks {
 		d := float64(i) - meanWave
-		both += d * (math.Log2(float64(p)) - meanLog)
-		own += d * d
+		both += float64(d * (exact.Log2(float64(p)) - meanLog))
+		own += float64(d * d)
 	}
 	slope := both / own
 	if slope > -1e-9 {

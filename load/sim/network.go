@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"stormtest/exact"
 	"stormtest/load/plan"
 	"stormtest/load/retry"
 	"stormtest/load/seed"
@@ -43,8 +44,7 @@ func (n *network) travel() time.Duration {
 	if n.latency.SD == 0 {
 		return n.latency.Mean
 	}
-	// The conversion keeps the product from being fused with the sum, which some machines would.
-	deviation := float64(float64(n.latency.SD) * n.chance.NormFloat64())
+	deviation := float64(float64(n.latency.SD) * exact.NormFloat64(n.chance))
 	return time.Duration(math.Round(math.Abs(float64(n.latency.Mean) + deviation)))
 }
 

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"time"
+
+	"stormtest/exact"
 )
 
 // A Kind says what became of an arrival.
@@ -289,7 +291,7 @@ func (s *Station) draw() work {
 	if s.service == nil {
 		return s.demand
 	}
-	return workOf(s.mean * s.service.ExpFloat64())
+	return workOf(float64(s.mean * exact.ExpFloat64(s.service)))
 }
 
 // takeToken serves an arrival at once if the bucket holds a token.

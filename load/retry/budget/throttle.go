@@ -46,7 +46,7 @@ func NewThrottle(window time.Duration, k float64) *Throttle {
 
 // RejectShare returns p of a throttle that has counted so many requests and accepts, in [0, 1).
 func RejectShare(requests, accepts int64, k float64) float64 {
-	return max(0, (float64(requests)-k*float64(accepts))/(float64(requests)+1))
+	return max(0, (float64(requests)-float64(k*float64(accepts)))/(float64(requests)+1))
 }
 
 // Request counts a request.
