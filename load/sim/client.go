@@ -182,15 +182,10 @@ func (e *engine) decide(id uint32, o retry.Outcome) retry.Decision {
 		e.judge.Under(e.budget.Account(int(id)))
 	}
 	if e.hints != nil {
-		e.hint = e.hints[id]
+		e.hint.of = &e.hints[id]
 	}
-	e.chance = c.chance
-	d := e.judge.Decide(&c.state, e.now, o)
-	c.chance = e.chance
-	if e.hints != nil {
-		e.hints[id] = e.hint
-	}
-	return d
+	e.chance.of = &c.chance
+	return e.judge.Decide(&c.state, e.now, o)
 }
 
 // follow does what was decided.

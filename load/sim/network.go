@@ -22,7 +22,7 @@ type network struct {
 	latency   plan.Law
 	lossShare float64
 	streams   []rand.PCG // of each client
-	source    rand.PCG   // the stream of the client that is drawn for
+	source    source     // the stream of the client that is drawn for
 	chance    *rand.Rand // draws from source
 }
 
@@ -53,11 +53,10 @@ func (n *network) lost() bool { return n.lossShare > 0 && n.chance.Float64() < n
 
 // draw says what the network will do to an attempt that leaves now, and whether it loses the request.
 func (n *network) draw(f *flight) (lost bool) {
-	n.source = n.streams[f.client]
+	n.source.of = &n.streams[f.client]
 	lost = n.lost()
 	f.answerLost = n.lost()
 	f.due, f.back, f.news = n.travel(), n.travel(), n.travel()
-	n.streams[f.client] = n.source
 	return lost
 }
 

@@ -28,14 +28,13 @@ func (e *engine) compete(id uint32) {
 	n := e.net
 	var lost [4]bool
 	var arrives [4]time.Duration // each message
-	n.source = n.streams[id]
+	n.source.of = &n.streams[id]
 	moment := e.now
 	for i := range arrives {
 		lost[i] = n.lost()
 		moment += n.travel()
 		arrives[i] = moment
 	}
-	n.streams[id] = n.source
 	f.due, f.back = arrives[2], arrives[3]-arrives[2]
 	f.answerLost = lost[3] || arrives[3] > f.deadline
 	switch {

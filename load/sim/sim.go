@@ -92,8 +92,8 @@ type engine struct {
 	policy retry.Policy
 	judge  retry.Judge
 	budget *budget.Bank // nil: every retry is allowed
-	chance rand.PCG     // what the judge draws from: the stream of the client that is decided for
-	hint   rand.PCG     // the same for the spread of a hint
+	chance source       // what the judge draws from: the stream of the client that is decided for
+	hint   source       // the same for the spread of a hint
 	hints  []rand.PCG   // of each client; nil where the policy does not draw it
 
 	station *station.Station // nil: the target is row
@@ -119,6 +119,12 @@ type engine struct {
 	touched        int    // events to come whose clients have been touched
 	operationsSeen uint32 // there for touch, which must do something with what it reads
 }
+
+// A source draws from the stream that it is turned to.
+type source struct{ of *rand.PCG }
+
+// Uint64 implements rand.Source.
+func (s *source) Uint64() uint64 { return s.of.Uint64() }
 
 func newEngine(c Config) *engine {
 	p := c.Plan
