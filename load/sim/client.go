@@ -181,10 +181,7 @@ func (e *engine) decide(id uint32, o retry.Outcome) retry.Decision {
 	if e.budget != nil {
 		e.judge.Under(e.budget.Account(int(id)))
 	}
-	if e.hints != nil {
-		e.hint.of = &e.hints[id]
-	}
-	e.chance.of = &c.chance
+	e.chance.of, e.hint.of = id, id
 	return e.judge.Decide(&c.state, e.now, o)
 }
 

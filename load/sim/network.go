@@ -21,9 +21,8 @@ import (
 type network struct {
 	latency   plan.Law
 	lossShare float64
-	streams   []rand.PCG // of each client
-	source    source     // the stream of the client that is drawn for
-	chance    *rand.Rand // draws from source
+	streams   streams
+	chance    *rand.Rand // draws from streams
 }
 
 // newNetwork returns nil where messages take no time and none is lost, unless the target is a row.
@@ -31,10 +30,10 @@ func newNetwork(p *plan.Plan, run uint64) *network {
 	if p.Latency == (plan.Law{}) && p.LossShare == 0 && p.Model != plan.ModelOCC {
 		return nil
 	}
-	n := &network{latency: p.Latency, lossShare: p.LossShare, streams: make([]rand.PCG, p.Clients)}
-	n.chance = rand.New(&n.source)
-	for i := range n.streams {
-		seed.Fill(&n.streams[i], run, seed.Network, uint32(i))
+	n := &network{latency: p.Latency, lossShare: p.LossShare, streams: streams{all: make([]rand.PCG, p.Clients)}}
+	n.chance = rand.New(&n.streams)
+	for i := range n.streams.all {
+		seed.Fill(&n.streams.all[i], run, seed.Network, uint32(i))
 	}
 	return n
 }
@@ -53,7 +52,7 @@ func (n *network) lost() bool { return n.lossShare > 0 && n.chance.Float64() < n
 
 // draw says what the network will do to an attempt that leaves now, and whether it loses the request.
 func (n *network) draw(f *flight) (lost bool) {
-	n.source.of = &n.streams[f.client]
+	n.streams.of = f.client
 	lost = n.lost()
 	f.answerLost = n.lost()
 	f.due, f.back, f.news = n.travel(), n.travel(), n.travel()

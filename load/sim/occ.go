@@ -28,7 +28,7 @@ func (e *engine) compete(id uint32) {
 	n := e.net
 	var lost [4]bool
 	var arrives [4]time.Duration // each message
-	n.source.of = &n.streams[id]
+	n.streams.of = id
 	moment := e.now
 	for i := range arrives {
 		lost[i] = n.lost()

@@ -92,9 +92,8 @@ type engine struct {
 	policy retry.Policy
 	judge  retry.Judge
 	budget *budget.Bank // nil: every retry is allowed
-	chance source       // what the judge draws from: the stream of the client that is decided for
-	hint   source       // the same for the spread of a hint
-	hints  []rand.PCG   // of each client; nil where the policy does not draw it
+	chance delayChance  // what the judge draws from
+	hint   streams      // what it draws the spread of a hint from; empty where the policy does not
 
 	station *station.Station // nil: the target is row
 	row     *row
@@ -119,12 +118,6 @@ type engine struct {
 	touched        int    // events to come whose clients have been touched
 	operationsSeen uint32 // there for touch, which must do something with what it reads
 }
-
-// A source draws from the stream that it is turned to.
-type source struct{ of *rand.PCG }
-
-// Uint64 implements rand.Source.
-func (s *source) Uint64() uint64 { return s.of.Uint64() }
 
 func newEngine(c Config) *engine {
 	p := c.Plan
@@ -162,8 +155,9 @@ func newEngine(c Config) *engine {
 func (e *engine) populate(run uint64) {
 	n := e.plan.Clients
 	e.clients = make([]client, n)
+	e.chance.clients = e.clients
 	if e.policy.RetryAfterJitter > 0 {
-		e.hints = make([]rand.PCG, n)
+		e.hint.all = make([]rand.PCG, n)
 	}
 	for i := range e.clients {
 		stream := uint32(i)
@@ -171,8 +165,8 @@ func (e *engine) populate(run uint64) {
 			stream = 0
 		}
 		seed.Fill(&e.clients[i].chance, run, seed.Backoff, stream)
-		if e.hints != nil {
-			seed.Fill(&e.hints[i], run, seed.RetryAfter, stream)
+		if e.hint.all != nil {
+			seed.Fill(&e.hint.all[i], run, seed.RetryAfter, stream)
 		}
 	}
 }
