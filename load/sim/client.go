@@ -4,7 +4,6 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"stormtest/load/pace"
 	"stormtest/load/record"
 	"stormtest/load/retry"
 	"stormtest/target/station"
@@ -13,10 +12,19 @@ import (
 // A client is one member of the fleet. It is one line of the cache: with a million of them every
 // event meets another one, and what costs most of its time is to bring it in.
 type client struct {
-	state     retry.State // 40 bytes
-	chance    rand.PCG    // for its delays
-	operation uint32      // how many operations it has ended
-	seen      bool        // an attempt of it has arrived
+	state  retry.State // 40 bytes
+	chance rand.PCG    // for its delays
+	past   uint64      // twice how many operations it has ended, and one if an attempt of it has arrived
+}
+
+func (c *client) operations() int64 { return int64(c.past >> 1) }
+
+// opens counts an attempt that arrives, and reports whether it is the client's first to arrive and of
+// its first wave.
+func (c *client) opens(number int) bool {
+	first := c.past&1 == 0
+	c.past |= 1
+	return first && number == 0
 }
 
 // An attempt is one that has ended, or is about to.
@@ -34,12 +42,20 @@ func (e *engine) operate(id uint32, start time.Duration) {
 		if !e.idle.add(id) {
 			e.active--
 		}
-	case int64(c.operation) == pace.Share(e.operations, len(e.clients), int(id)):
+	case c.operations() == e.shareOf(id):
 		e.active--
 	default:
 		e.begin(id, start)
 		e.schedule(start, kindAttempt|id)
 	}
+}
+
+// shareOf is pace.Share without its divisions.
+func (e *engine) shareOf(id uint32) int64 {
+	if id < e.sharers {
+		return e.share + 1
+	}
+	return e.share
 }
 
 // begin starts an operation whose first attempt is due then.
@@ -91,8 +107,7 @@ func (e *engine) turnAway(id uint32, adm *station.Admission) {
 	a := attempt{c.state.Attempt(), e.now, e.now}
 	o := answer{status: int16(adm.Status), after: adm.RetryAfter}.outcome()
 	e.stats.Arrivals++
-	opening := !c.seen && a.number == 0
-	c.seen = true
+	opening := c.opens(a.number)
 	d := e.decide(id, o)
 	switch {
 	case e.rec == nil:
@@ -144,13 +159,12 @@ func (e *engine) lose(how int) {
 // arrive counts an attempt that has reached the target.
 func (e *engine) arrive(c *client, number int, kind station.Kind) {
 	e.stats.Arrivals++
+	opening := c.opens(number)
 	if e.rec != nil {
 		e.rec.Arrival(record.Arrival{
-			At: e.now, Attempt: number, Opening: !c.seen && number == 0,
-			Rejected: kind != station.Accepted && kind != station.Hung,
+			At: e.now, Attempt: number, Opening: opening, Rejected: kind != station.Accepted && kind != station.Hung,
 		})
 	}
-	c.seen = true
 	if kind == station.Accepted && e.instant {
 		e.serveAtOnce()
 	}
@@ -189,7 +203,7 @@ func (e *engine) decide(id uint32, o retry.Outcome) retry.Decision {
 func (e *engine) follow(id uint32, a attempt, o retry.Outcome, d retry.Decision) {
 	if e.trace != nil {
 		e.trace(retry.Row{
-			Client: int(id), Operation: int64(e.clients[id].operation), Attempt: a.number,
+			Client: int(id), Operation: e.clients[id].operations(), Attempt: a.number,
 			Due: a.left, Sent: a.left, Arrived: a.reached, End: e.now, Outcome: o, Decision: d,
 		})
 	}
@@ -203,7 +217,7 @@ func (e *engine) follow(id uint32, a attempt, o retry.Outcome, d retry.Decision)
 	} else {
 		e.stats.GaveUp++
 	}
-	e.clients[id].operation++
+	e.clients[id].past += 2
 	e.operate(id, e.now)
 }
 

@@ -107,28 +107,30 @@ type engine struct {
 	opening time.Duration  // when its next operation is due
 	pending bool           // there is one
 
-	duration   time.Duration
-	operations int64 // of the whole fleet
-	now        time.Duration
-	until      time.Duration // the target's next completion, or the end of the run
-	completes  bool          // until is a completion
-	active     int           // clients that may still have something to do
-	stats      Stats
+	duration  time.Duration
+	share     int64  // how many operations each client makes in a closed loop
+	sharers   uint32 // so many of the first ones make one more
+	now       time.Duration
+	until     time.Duration // the target's next completion, or the end of the run
+	completes bool          // until is a completion
+	active    int           // clients that may still have something to do
+	stats     Stats
 
-	touched        int    // events to come whose clients have been touched
-	operationsSeen uint32 // there for touch, which must do something with what it reads
+	touched int    // events to come whose clients have been touched
+	sum     uint64 // there for touch, which must do something with what it reads
 }
 
 func newEngine(c Config) *engine {
 	p := c.Plan
 	e := &engine{
 		plan: p, policy: p.Policy(c.Strategy), trace: c.Trace, beat: c.Beat, budget: c.Budget,
-		instant:    p.Model == plan.ModelRejectIfBusy,
-		net:        newNetwork(p, c.Seed),
-		queue:      newQueue(p.Clients),
-		duration:   p.Duration,
-		operations: p.OperationsTotal(),
-		stats:      Stats{Completion: -1},
+		instant:  p.Model == plan.ModelRejectIfBusy,
+		net:      newNetwork(p, c.Seed),
+		queue:    newQueue(p.Clients),
+		duration: p.Duration,
+		share:    p.OperationsTotal() / int64(p.Clients),
+		sharers:  uint32(p.OperationsTotal() % int64(p.Clients)),
+		stats:    Stats{Completion: -1},
 	}
 	if p.Model == plan.ModelOCC {
 		e.row = &row{}
@@ -252,12 +254,13 @@ const touchMost = 32
 func (e *engine) touch() {
 	next := e.queue.upcoming()
 	next = next[:min(len(next), touchMost)]
+	var sum uint64
 	for _, ev := range next {
 		if ev.id < uint32(len(e.clients)) { // its attempt, of kind 0
-			e.operationsSeen += e.clients[ev.id].operation
+			sum += e.clients[ev.id].past
 		}
 	}
-	e.touched = len(next)
+	e.sum, e.touched = sum, len(next)
 }
 
 // look asks the target when it will have done something. Whatever changes that calls it.
