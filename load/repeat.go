@@ -21,7 +21,7 @@ type seedRuns struct {
 // that the latter cuts counts only where it is the first. Trace and log are of the first.
 func (s *storm) runSeeds(ctx context.Context) (seedRuns, error) {
 	var all seedRuns
-	for i := range s.plan.Repeat {
+	for i := 0; i < s.plan.Repeat && ctx.Err() == nil; i++ {
 		one := *s
 		one.plan.Seed.Value += uint64(i)
 		one.seed = i
@@ -35,19 +35,16 @@ func (s *storm) runSeeds(ctx context.Context) (seedRuns, error) {
 		if err != nil {
 			return all, err
 		}
-		cut := ctx.Err() != nil
+		whole := ctx.Err() == nil
 		switch {
 		case i == 0:
 			all.first, all.invalid = &run, reasons
-		case !cut && len(reasons) > 0:
+		case whole && len(reasons) > 0:
 			if all.othersInvalid++; all.othersInvalid == 1 {
 				all.otherReason = fmt.Sprintf("seed %d: %s", one.plan.Seed.Value, reasons[0])
 			}
 		}
-		if cut {
-			break
-		}
-		if s.plan.Repeat > 1 {
+		if whole && s.plan.Repeat > 1 {
 			all.figures = append(all.figures, record.Figures(&run))
 		}
 	}
