@@ -3,6 +3,7 @@ package load
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -97,6 +98,23 @@ func TestNoProbeOfAMethodThatChangesSomething(t *testing.T) {
 		p.Probe = plan.ProbeOn // nobody listens
 		if e.measure(t.Context(), p, env); !probing {
 			t.Errorf("%s: no probe though it is asked for", method)
+		}
+	}
+}
+
+// Of the seeds after the first, one line says how many were not kept up with, and the first of them.
+func TestReasonsOfRepeats(t *testing.T) {
+	for _, tt := range []struct {
+		seeds seedRuns
+		want  []string
+	}{
+		{seedRuns{}, nil},
+		{seedRuns{invalid: []string{"late"}}, []string{"late"}},
+		{seedRuns{invalid: []string{"late"}, othersInvalid: 2, otherReason: "seed 8: later"},
+			[]string{"late", "the generator did not keep up in 2 of the other seeds' runs, first with seed 8: later"}},
+	} {
+		if got := tt.seeds.reasons(); !slices.Equal(got, tt.want) {
+			t.Errorf("reasons() = %q, want %q", got, tt.want)
 		}
 	}
 }
