@@ -271,14 +271,19 @@ func (q *queue) insertionSort() {
 	}
 }
 
-// split files the events of a list again.
+// split files the events of a list again. It copies some blocks of them first: a copy waits for all of the memory at
+// once, and the blocks can be used again while they are near. The run lends its room.
 func (q *queue) split(b bucket) {
 	for b.blocks > 0 {
-		i := b.head
-		for _, e := range q.detach(&b) {
+		some := q.run[:0]
+		for range min(b.blocks, runBlocks) {
+			i := b.head
+			some = append(some, q.detach(&b)...)
+			q.release(i, i)
+		}
+		for _, e := range some {
 			q.file(e)
 		}
-		q.release(i, i)
 	}
 }
 
