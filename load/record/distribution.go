@@ -113,8 +113,12 @@ func (t *tally) merge(u *tally) {
 	case t.histogram == nil:
 		t.open()
 	}
-	if dropped := t.histogram.Merge(u.histogram); dropped != 0 {
-		panic(fmt.Sprintf("record: BUG: %d values lost in a merge", dropped))
+	// The library's own merge walks every count there is with an iterator, which takes ten times as long.
+	counts := u.histogram.Export().Counts
+	for i := tallyIndex(min(u.min, u.highest)); i <= tallyIndex(min(u.max, u.highest)); i++ {
+		if n := counts[i]; n > 0 {
+			t.bin(tallyGeometry.lowest(i), n)
+		}
 	}
 	t.count += u.count
 	t.clamped += u.clamped
