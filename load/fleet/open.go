@@ -12,6 +12,7 @@ type idleQueue struct {
 	ring      []int32
 	first     int
 	length    int
+	started   bool // an operation has come
 	exhausted bool // no operation will come any more
 
 	// Of the goroutine that has the opening event.
@@ -41,6 +42,10 @@ func (q *idleQueue) add(client int) bool {
 func (q *idleQueue) take() (client int, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	if !q.started {
+		q.started = true
+		q.order()
+	}
 	if q.length == 0 {
 		return 0, false
 	}
@@ -48,6 +53,22 @@ func (q *idleQueue) take() (client int, ok bool) {
 	q.first = (q.first + 1) % len(q.ring)
 	q.length--
 	return client, true
+}
+
+// order puts those who have waited since the start in the order of their numbers, for none of them has waited longer than
+// another: else the order in which their goroutines came would decide who does what.
+func (q *idleQueue) order() {
+	waits := make([]bool, len(q.ring))
+	for _, client := range q.ring[:q.length] { // first is 0: nobody has been taken
+		waits[client] = true
+	}
+	i := 0
+	for client, here := range waits {
+		if here {
+			q.ring[i] = int32(client)
+			i++
+		}
+	}
 }
 
 // end says that no operation will come any more.
