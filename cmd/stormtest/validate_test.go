@@ -81,7 +81,7 @@ var mutations = []mutation{
 	},
 	{
 		name: "operations have no limit", file: "load/retry/judge.go",
-		from: "if p.MaxElapsed != 0 && d.Delay", to: "if p.MaxElapsed < 0 && d.Delay",
+		from: "if p.MaxElapsed != 0 && delay", to: "if p.MaxElapsed < 0 && delay",
 		groups: "analytic", failing: []string{"max-elapsed 5s, target status: end"}, spared: []string{"k="},
 	},
 	{
@@ -103,7 +103,7 @@ var mutations = []mutation{
 	},
 	{
 		name: "a write may miss one version", file: "load/sim/occ.go",
-		from: "w.version != e.row.version", to: "w.version+1 < e.row.version",
+		from: "f.version == e.row.version", to: "f.version+1 >= e.row.version",
 		groups: "occ", failing: []string{"full N=100: writes", "immediate N=100: writes"},
 	},
 }

@@ -47,7 +47,7 @@ func (p Plan) For(e Engine) error {
 	}
 	if e == Virtual {
 		if name := p.neverWaits(); name != "" {
-			refuse("strategy", "a latency, a limit of max-retries or a budget with "+name+" in virtual time: a client that is refused comes back at the same moment, for ever")
+			refuse("strategy", "a latency, a limit of max-retries or a budget other than envoy with "+name+" in virtual time: a client that is refused comes back at the same moment, for ever")
 		}
 		return joinFaults(faults)
 	}
@@ -66,8 +66,11 @@ func (p Plan) For(e Engine) error {
 // neverWaits returns a strategy of p under which virtual time stands still, because nothing that a client
 // does takes any; empty where there is none.
 func (p *Plan) neverWaits() string {
-	if p.Latency != (Law{}) || p.MaxRetries != Unlimited || p.Budget.Kind != budget.None || p.Model == ModelOCC {
+	if p.Latency != (Law{}) || p.MaxRetries != Unlimited || p.Model == ModelOCC {
 		return "" // writers of one row take turns: one of each moment succeeds
+	}
+	if k := p.Budget.Kind; k != budget.None && k != budget.Envoy {
+		return "" // it is used up; what Envoy's allows comes back with every retry that fails
 	}
 	for _, name := range p.Strategies {
 		if _, most := p.Backoff(name).Range(backoff.Attempt{Retry: retriesMost, Prev: p.Base}); most == 0 {

@@ -31,11 +31,13 @@ func TestFor(t *testing.T) {
 		{name: "a row", flags: []plan.Setting{{"model", "occ"}},
 			real: `model: "occ": want slots or token-bucket in real time: the HTTP target has no versioned row; stormtest sim has occ`},
 		{name: "no wait at all", flags: []plan.Setting{{"strategy", "full,immediate"}, {"max-elapsed", "1s"}},
-			virtual: `strategy: "full,immediate": want a latency, a limit of max-retries or a budget with immediate in virtual time: a client that is refused comes back at the same moment, for ever`},
+			virtual: `strategy: "full,immediate": want a latency, a limit of max-retries or a budget other than envoy with immediate in virtual time: a client that is refused comes back at the same moment, for ever`},
 		{name: "no wait but the network's", flags: []plan.Setting{{"strategy", "immediate"}, {"latency", "1ns"}},
 			real: `latency: "1ns": want 0s` + network},
 		{name: "no wait, and a limit", flags: []plan.Setting{{"strategy", "immediate"}, {"max-retries", "1000"}}},
-		{name: "no wait, and a budget", flags: []plan.Setting{{"strategy", "immediate"}, {"budget", "envoy"}}},
+		{name: "no wait, and a budget", flags: []plan.Setting{{"strategy", "immediate"}, {"budget", "grpc"}}},
+		{name: "no wait, and a budget that comes back", flags: []plan.Setting{{"strategy", "immediate"}, {"budget", "envoy"}},
+			virtual: `strategy: "immediate": want a latency, a limit of max-retries or a budget other than envoy with immediate in virtual time: a client that is refused comes back at the same moment, for ever`},
 		{name: "a target elsewhere", flags: []plan.Setting{{"url", "http://127.0.0.1/?token=hush"}, {"header", "Authorization: hush"}, {"body", "hush"}, {"probe", "on"}},
 			virtual: `url: "http://127.0.0.1/?token=left-out": want none` + elsewhere + "\n" +
 				`header: "Authorization: (left out)": want none` + elsewhere + "\n" +
