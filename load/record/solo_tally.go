@@ -45,8 +45,8 @@ func (t *soloTally) beyond(v int64, index int) {
 		t.into.add(v)
 		return
 	}
-	const half = 1 << tallyDigitBits // counts grow by whole halves
-	longer := make([]uint32, (index/half+1)*half)
+	const half = 1 << tallyDigitBits // counts grow by whole halves, and twofold, for delays grow step by step
+	longer := make([]uint32, max((index/half+1)*half, 2*len(t.counts)))
 	copy(longer, t.counts)
 	t.counts = longer
 	t.add(v)
