@@ -39,7 +39,7 @@ var imports = map[string][]string{
 	"load/secret":       {},
 	"load/fleet":        {"load/plan", "load/remote", "load/retry", "load/retry/budget", "load/pace", "load/seed", "load/record", "target", "target/station", "target/wake", "target/wire"},
 	"load/sim":          {"exact", "load/pace", "load/plan", "load/record", "load/retry", "load/retry/budget", "load/seed", "target/station"},
-	"load/validate":     {"load/backoff", "load/plan", "load/record", "load/retry", "load/retry/budget", "load/seed", "load/sim", "target/station"},
+	"load/validate":     {"load", "load/backoff", "load/plan", "load/record", "load/retry", "load/retry/budget", "load/seed", "load/sim", "target/station"},
 	"load": {
 		"load/backoff", "load/fleet", "load/pace", "load/plan", "load/probe", "load/record", "load/remote", "load/retry", "load/retry/budget", "load/seed", "load/sim",
 		"target", "target/station", "target/wake",

@@ -88,7 +88,7 @@ func countLine(p validate.Progress, elapsed time.Duration, columns int) string {
 	share := float64(p.Done) / float64(p.Total)
 	full := int(share * barMost)
 	left := elapsed.Seconds() * (1/share - 1)
-	line := fmt.Sprintf("validate %3.0f%% [%s%s] %d of %d runs, about %.0f s left", 100*share,
-		strings.Repeat("#", full), strings.Repeat(".", barMost-full), p.Done, p.Total, left)
+	line := fmt.Sprintf("validate %3.0f%% [%s%s] about %.0f s left", 100*share,
+		strings.Repeat("#", full), strings.Repeat(".", barMost-full), left)
 	return line[:min(len(line), max(0, columns-1))]
 }

@@ -3,8 +3,10 @@ package validate
 import (
 	"context"
 	"math"
+	"strconv"
 	"time"
 
+	"stormtest/load/plan"
 	"stormtest/load/record"
 	"stormtest/load/sim"
 )
@@ -60,19 +62,65 @@ func convoy(c Config) []trial {
 			runs = convoyPublished
 		}
 		trials = append(trials, trial{
-			runs:  runs,
-			run:   func(ctx context.Context, i int) []float64 { return convoyIndices(ctx, row.variant, c.Seed+uint64(i)) },
+			runs: runs,
+			run: func(ctx context.Context, i int) []float64 {
+				return convoyIndices(ctx, row.plan(1000), c.Seed+uint64(i))
+			},
 			judge: row.checks,
+		})
+	}
+	sizes := []int{100}
+	if c.Full {
+		sizes = append(sizes, 10_000)
+	}
+	for _, n := range sizes {
+		trials = append(trials, otherSizes(c, n)...)
+	}
+	return trials
+}
+
+// plan is that of so many clients that fail together and go on failing.
+func (row convoyRow) plan(clients int) *plan.Plan {
+	windows := convoyWindows()
+	p := failing(row.variant, windows[len(windows)-1][1])
+	p.Clients = clients
+	return p
+}
+
+// otherSizes hold what the reference says of the table: in the standard window the index of a fleet of another
+// size is within 0.01.
+func otherSizes(c Config, clients int) []trial {
+	const within = 0.01
+	var trials []trial
+	for _, row := range convoyRows() {
+		if row.runs == 1 {
+			continue // nothing about them is left to chance
+		}
+		p := row.plan(clients)
+		p.Duration = convoyWindows()[1][1]
+		runs := 40
+		if clients > 1000 {
+			runs = 3 // as the reference
+		}
+		trials = append(trials, trial{
+			runs: runs,
+			run: func(ctx context.Context, i int) []float64 {
+				return convoyIndices(ctx, p, c.Seed+uint64(i))[1:2]
+			},
+			judge: func(figures [][]float64) []Check {
+				r := parseReference(row.index[1], convoyPublished)
+				chance := zChance * deviationOf(figures[0]) * math.Sqrt(1/float64(runs)+1.0/convoyPublished)
+				name := row.variant + " N=" + strconv.Itoa(clients) + ": index 1s-10s"
+				return []Check{Check{Name: name}.within(r.mean, max(0, r.mean-within-chance-r.unit/2), r.mean+within+chance+r.unit/2).judged(meanOf(figures[0]))}
+			},
 		})
 	}
 	return trials
 }
 
 // convoyIndices returns the index in each window, NaN where it has none.
-func convoyIndices(ctx context.Context, variant string, seed uint64) []float64 {
-	windows := convoyWindows()
-	end := windows[len(windows)-1][1]
-	p := failing(variant, end)
+func convoyIndices(ctx context.Context, p *plan.Plan, seed uint64) []float64 {
+	windows, end := convoyWindows(), p.Duration
 	r := record.New(record.Config{Bucket: p.Bucket, Duration: end, Shards: 1, LostNames: sim.LostNames})
 	simulate(ctx, p, sim.Config{Seed: seed, Recorder: r})
 	figures := make([]float64, len(windows))

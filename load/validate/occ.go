@@ -39,14 +39,14 @@ func occRows() []occRow {
 		{190, "decorrelated, clamp", false, "2437", "7.9", n, other, false},
 		{190, "equal", false, "1761", "9.4", n, other, false},
 		{190, "full", false, "1771", "7.4", n, other, false},
-		{1000, "none", false, "74 674", "309", 5, 10, false},
-		{1000, "decorrelated, clamp", false, "23 433", "26.4", 10, 10, false},
-		{1000, "equal", false, "14 737", "27.3", 10, 10, false},
-		{1000, "full", false, "17 061", "24.4", 10, 10, false},
-		{1000, "none", true, "74 662", "3024", 5, 10, false},
-		{1000, "decorrelated, clamp", true, "9692", "63.5", 10, 10, false},
-		{1000, "equal", true, "7624", "73.5", 10, 10, false},
-		{1000, "full", true, "7665", "59.0", 10, 10, false},
+		{1000, "none", false, "74 674 sd 790", "309 sd 5.8", 5, 10, false},
+		{1000, "decorrelated, clamp", false, "23 433 sd 320", "26.4 sd 1.0", 10, 10, false},
+		{1000, "equal", false, "14 737 sd 43", "27.3 sd 0.7", 10, 10, false},
+		{1000, "full", false, "17 061 sd 55", "24.4 sd 0.5", 10, 10, false},
+		{1000, "none", true, "74 662 sd 790", "3024 sd 57", 5, 10, false},
+		{1000, "decorrelated, clamp", true, "9692 sd 100", "63.5 sd 6.0", 10, 10, false},
+		{1000, "equal", true, "7624 sd 21", "73.5 sd 4.6", 10, 10, false},
+		{1000, "full", true, "7665 sd 22", "59.0 sd 3.5", 10, 10, false},
 	}
 	for _, fleet := range []struct {
 		clients int

@@ -55,27 +55,29 @@ func (row poissonRow) checks(r *rand.Rand) []Check {
 	slices.Sort(indices)
 	prefix := fmt.Sprintf("Poisson, %d in %s: ", row.arrivals, record.Short(row.window))
 	list := []Check{
-		quantileCheck(Check{Name: prefix + "95 %"}, indices, 0.95, row.q95),
-		quantileCheck(Check{Name: prefix + "99 %"}, indices, 0.99, row.q99),
-		quantileCheck(Check{Name: prefix + "99.9 %"}, indices, 0.999, row.q999),
+		quantileCheck(Check{Name: prefix + "95 %"}, indices, 0.95, printed{row.q95, 0.0005}),
+		quantileCheck(Check{Name: prefix + "99 %"}, indices, 0.99, printed{row.q99, 0.0005}),
+		quantileCheck(Check{Name: prefix + "99.9 %"}, indices, 0.999, printed{row.q999, 0.0005}),
 		chanceCheck(Check{Name: prefix + "0.10 or more"}, indices, record.ThresholdPartial, row.partial),
 		chanceCheck(Check{Name: prefix + "0.25 or more"}, indices, record.ThresholdConvoy, row.isConvoy),
 	}
 	return list
 }
 
-// quantileCheck holds a quantile of sorted values against a printed one of three decimals: the printed one must
-// lie between the order statistics that are as far below and above as chance puts those of both samples.
-func quantileCheck(c Check, sorted []float64, q, want float64) Check {
+// A printed figure stands for all that are within half a unit of its last digit.
+type printed struct{ figure, half float64 }
+
+// quantileCheck holds a quantile of sorted values against a printed one: that must lie between the order statistics
+// that are as far below and above as chance puts those of both samples.
+func quantileCheck(c Check, sorted []float64, q float64, want printed) Check {
 	n := float64(len(sorted))
 	at := func(p float64) float64 { return sorted[int(p*n)] }
 	reach := zChance * math.Sqrt(q*(1-q)*(1/n+1.0/poissonPublished))
 	got, low := at(q), 0.0
-	const rounded = 0.0005
 	if q+reach < 1 { // otherwise the samples do not bound it from above
-		low = max(0, want-(at(q+reach)-got)-rounded)
+		low = max(0, want.figure-(at(q+reach)-got)-want.half)
 	}
-	return c.within(want, low, want+(got-at(q-reach))+rounded).judged(got)
+	return c.within(want.figure, low, want.figure+(got-at(q-reach))+want.half).judged(got)
 }
 
 // chanceCheck holds the share of sorted values that reach a threshold against a printed chance. Where the

@@ -19,24 +19,29 @@ const (
 type reference struct {
 	mean float64
 	unit float64 // of the last printed digit of the mean
-	band float64 // sd of one run by the published 5-95 % band; 0 where there is none
+	band float64 // sd of one run by the published 5-95 % band or by many runs of ours; 0 where there is neither
 	runs int     // that the mean is of; 0 is exact
 }
 
 // parseReference reads a figure as the tables print it: "4724 [4693-4753]", "0.019" or "19 845.5"; a space
-// inside a number only parts its digits. runs is how many the mean is of.
+// inside a number only parts its digits. "sd 1.2" behind it is that of 400 runs of ours, for figures that have
+// no band and now and then a run far out. runs is how many the mean is of.
 func parseReference(text string, runs int) reference {
+	text, sd, known := strings.Cut(text, " sd ")
 	mean, band, banded := strings.Cut(text, "[")
 	r := reference{runs: runs}
 	r.mean, r.unit = parseFigure(mean)
+	if known {
+		r.band, _ = parseFigure(sd)
+	}
 	if banded {
-		p5, p95, ok := strings.Cut(strings.TrimSuffix(band, "]"), "-")
+		p5, p95, ok := strings.Cut(strings.TrimSuffix(strings.TrimSpace(band), "]"), "-")
 		if !ok {
 			panic(fmt.Sprintf("validate: BUG: band of %q", text))
 		}
 		low, _ := parseFigure(p5)
 		high, unit := parseFigure(p95)
-		r.band = (high - low + unit) / bandDeviations
+		r.band = max(r.band, (high-low+unit)/bandDeviations)
 	}
 	return r
 }
@@ -55,6 +60,9 @@ func parseFigure(text string) (x, unit float64) {
 // check holds the mean of the figures of our runs against r.
 func (r reference) check(c Check, figures []float64) Check {
 	mean, sd := meanOf(figures), deviationOf(figures)
+	if math.IsNaN(sd) { // of figures without a value, whose mean passes nowhere
+		sd = 0
+	}
 	slack := r.unit / 2
 	if r.runs > 0 {
 		slack += zChance * max(sd, r.band) * math.Sqrt(1/float64(len(figures))+1/float64(r.runs))

@@ -16,7 +16,7 @@ const textWidth = 80
 // line that sums it up. It is ASCII and at most 80 columns wide.
 func (r Result) Text(w io.Writer, took time.Duration) error {
 	var b strings.Builder
-	summaries := make(map[string]string)
+	summaries := map[string]string{RealGroup: realSummary}
 	for _, g := range Groups() {
 		summaries[g.Name] = g.Summary
 	}
@@ -49,7 +49,7 @@ func (r Result) Text(w io.Writer, took time.Duration) error {
 		}
 	}
 	fmt.Fprintf(&b, "\n%s\n", r.summary(took))
-	_, err := io.WriteString(w, b.String())
+	_, err := io.WriteString(w, strings.ReplaceAll(b.String(), "µ", "u"))
 	return err
 }
 

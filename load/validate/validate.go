@@ -19,11 +19,11 @@ type Config struct {
 	Seed uint64
 	// Fresh are two seeds as two processes draw them when they start.
 	Fresh [2]uint64
-	// Progress, where set, is called when a run of something has ended, from any goroutine.
+	// Progress, where set, is called when some of the work is done, from any goroutine.
 	Progress func(Progress)
 }
 
-// A Progress is how far a validation is.
+// A Progress is how far a validation is, in pieces of work of about one length.
 type Progress struct{ Done, Total int }
 
 // A Result is what was found: the checks in the order of Groups.
@@ -51,9 +51,11 @@ func Groups() []Group {
 		{"guide", "attempts and completion of the guides' model, every strategy", "6.1", guideTables},
 		{"published", "what the guides print of their model, and what it gives", "6.2", published},
 		{"recovery", "how fleets of 1,000 come back from outages of 10 s and 60 s", "4.3", recovery},
+		{"metastable", "which policies let a service recover from 5 s of standstill", "4.4", metastable},
 		{"waves", "peak of the k-th retry's own wave", "5.5", waves},
 		{"convoy", "convoy index by strategy and window", "5.6", convoy},
 		{"index", "worked numbers of the convoy index and its false positives", "5.2", index},
+		{"measures", "the measures beside it, of arrivals at a constant rate", "5.3", measures},
 		{"occ", "writers of one versioned row, as in the AWS simulator", "6.3", occ},
 		{"retry-after", "Retry-After with a spread of 0 to 5 s", "3.12", retryAfter},
 		{"cap-modes", "what a cap does to a fleet: dispersion and periodicity", "1.3", capModes},
@@ -92,7 +94,8 @@ func Run(ctx context.Context, c Config) Result {
 		trials = append(trials, g.trials(c)...)
 		spans = append(spans, span{g, from, len(trials)})
 	}
-	results := pool{workers: runtime.GOMAXPROCS(0), done: counter(c.Progress, trials)}.run(ctx, trials)
+	tell := counter(c.Progress, runsOf(trials))
+	results := pool{workers: runtime.GOMAXPROCS(0), done: func() { tell(1) }}.run(ctx, trials)
 	var r Result
 	if r.Interrupted = ctx.Err() != nil; r.Interrupted {
 		return r
@@ -120,15 +123,20 @@ func (r *Result) add(c Check) {
 	}
 }
 
-// counter returns what tells progress after each run.
-func counter(progress func(Progress), trials []trial) func() {
-	if progress == nil {
-		return func() {}
-	}
+// runsOf counts the runs of all trials.
+func runsOf(trials []trial) int {
 	total := 0
 	for _, t := range trials {
 		total += t.runs
 	}
+	return total
+}
+
+// counter returns what tells progress after some of so many pieces of work.
+func counter(progress func(Progress), total int) func(pieces int) {
+	if progress == nil {
+		return func(int) {}
+	}
 	var done atomic.Int64
-	return func() { progress(Progress{Done: int(done.Add(1)), Total: total}) }
+	return func(pieces int) { progress(Progress{Done: int(done.Add(int64(pieces))), Total: total}) }
 }
