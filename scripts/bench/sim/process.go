@@ -35,7 +35,7 @@ func (b *bench) run(ctx context.Context, e engine, clients int) (process, error)
 	if e.key == "" {
 		path, args = "python3", []string{b.guide, strconv.Itoa(clients), fmt.Sprint(perSecond / 1000), fmt.Sprint(least.Seconds())}
 	}
-	p, err := start(ctx, path, args)
+	p, err := start(ctx, path, args, "GOMAXPROCS=1") // so that the collector's work is the engine's
 	if err != nil {
 		return p, err
 	}
@@ -48,10 +48,10 @@ func (b *bench) run(ctx context.Context, e engine, clients int) (process, error)
 	return p, nil
 }
 
-// start runs a program to its end.
-func start(ctx context.Context, path string, args []string) (process, error) {
+// start runs a program to its end, with some more settings in its environment.
+func start(ctx context.Context, path string, args []string, settings ...string) (process, error) {
 	cmd := exec.CommandContext(ctx, path, args...)
-	cmd.Env = append(os.Environ(), "GOMAXPROCS=1") // the collector's work is the engine's
+	cmd.Env = append(os.Environ(), settings...)
 	var out, complaint bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &complaint
 	began := time.Now()

@@ -20,7 +20,7 @@ type tally struct {
 	Runs   int64 `json:"runs"`
 	Calls  int64 `json:"calls"`
 	Served int64 `json:"served"`
-	// Events are what the engine itself counts: calls and, of stormtest, completions and timeouts.
+	// Events are what the engine itself counts: calls and, of stormtest, completions.
 	Events int64 `json:"events"`
 	// CPU is of the whole process while the model ran, the collector's included.
 	CPU time.Duration `json:"cpu_ns"`
