@@ -128,12 +128,13 @@ func (s *simulation) runAll(ctx context.Context) {
 	var wg sync.WaitGroup
 	for range min(s.workers(), len(tasks)) {
 		wg.Go(func() {
+			var recorder *record.Recorder // of the worker's runs, one after another
 			for i := int(next.Add(1)) - 1; i < len(tasks); i = int(next.Add(1)) - 1 {
 				for _, at := range tasks[i] {
 					if ctx.Err() != nil {
 						return
 					}
-					s.ends[at.strategy][at.seed] = s.run(ctx, at)
+					recorder, s.ends[at.strategy][at.seed] = s.run(ctx, at, recorder)
 				}
 			}
 		})
@@ -141,8 +142,8 @@ func (s *simulation) runAll(ctx context.Context) {
 	wg.Wait()
 }
 
-// run runs one trial.
-func (s *simulation) run(ctx context.Context, at place) ending {
+// run runs one trial with the recorder of an earlier one, nil for a new one, and returns it.
+func (s *simulation) run(ctx context.Context, at place, recorder *record.Recorder) (*record.Recorder, ending) {
 	t := trial{plan: s.plan, strategy: s.plan.Strategies[at.strategy], engine: record.EngineVirtual, measuredAt: measuredAtTarget}
 	t.plan.Seed.Value += uint64(at.seed)
 	if t.plan.Model != plan.ModelOCC { // whose writers have no capacity
@@ -151,7 +152,12 @@ func (s *simulation) run(ctx context.Context, at place) ending {
 	t.newBank()
 	recording := t.recording(sim.LostNames)
 	recording.Shards = 1
-	t.recorder = record.New(recording)
+	if recorder == nil {
+		recorder = record.New(recording)
+	} else {
+		recorder.Reset(recording)
+	}
+	t.recorder = recorder
 	gauge := s.meter.begin(&t, at.seed)
 	c := sim.Config{
 		Plan: &t.plan, Strategy: t.strategy, Seed: t.plan.Seed.Value, Budget: t.budget, Recorder: t.recorder,
@@ -176,7 +182,7 @@ func (s *simulation) run(ctx context.Context, at place) ending {
 		s.logged += time.Duration(len(run.Buckets)) * run.Bucket
 	}
 	gauge.end()
-	return s.ending(at, run, cut)
+	return recorder, s.ending(at, run, cut)
 }
 
 // timerVirtual stands where a run in real time says what it was timed with.

@@ -26,6 +26,7 @@ type buckets struct {
 	width    time.Duration
 	exported time.Duration // the end of what has been handed out
 	chunks   []*[bucketsPerChunk]bucketCount
+	spare    spare[[bucketsPerChunk]bucketCount]
 }
 
 // of returns the bucket of the given moment, which must not be negative.
@@ -36,19 +37,15 @@ func (b *buckets) of(at time.Duration) *bucketCount {
 		b.chunks = append(b.chunks, nil)
 	}
 	if b.chunks[chunk] == nil {
-		b.chunks[chunk] = new([bucketsPerChunk]bucketCount)
+		b.chunks[chunk] = b.spare.take()
 	}
 	return &b.chunks[chunk][index%bucketsPerChunk]
 }
 
-// reset forgets everything and keeps the storage, but for the open histograms.
+// reset forgets everything and keeps the storage, but for the histograms.
 func (b *buckets) reset() {
 	b.exported = 0
-	for _, chunk := range b.chunks {
-		if chunk != nil {
-			clear(chunk[:])
-		}
-	}
+	b.chunks = b.spare.keep(b.chunks)
 }
 
 // at returns bucket i, nil where nothing happened near it.

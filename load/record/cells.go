@@ -27,6 +27,7 @@ type cell struct {
 // Not safe for concurrent use.
 type cells struct {
 	chunks    []*[cellsPerChunk]cell
+	spare     spare[[cellsPerChunk]cell]
 	saturated int64
 }
 
@@ -37,7 +38,7 @@ func (c *cells) chunk(at time.Duration) *[cellsPerChunk]cell {
 		c.chunks = append(c.chunks, nil)
 	}
 	if c.chunks[i] == nil {
-		c.chunks[i] = new([cellsPerChunk]cell)
+		c.chunks[i] = c.spare.take()
 	}
 	return c.chunks[i]
 }
@@ -69,11 +70,7 @@ func (x *cell) add(offset uint32, retry bool) bool {
 
 // reset forgets everything and keeps the storage.
 func (c *cells) reset() {
-	for _, chunk := range c.chunks {
-		if chunk != nil {
-			clear(chunk[:])
-		}
-	}
+	c.chunks = c.spare.keep(c.chunks)
 	c.saturated = 0
 }
 

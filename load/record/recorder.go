@@ -158,14 +158,24 @@ func (r *Recorder) Summarise(e End) Run {
 	return summarise(r, e)
 }
 
-// Reset forgets everything that was recorded and keeps the storage for another run of the same Config. Call it
-// when nothing records any more; what was handed out before stays as it is.
-func (r *Recorder) Reset() {
-	if r.solo != nil {
-		r.solo.reset()
+// Reset forgets everything that was recorded and keeps the storage for another run, with a Config of as many
+// shards. Call it when nothing records any more; what was handed out before stays as it is.
+func (r *Recorder) Reset(c Config) {
+	if faults := c.Validate(); len(faults) > 0 {
+		panic("record: BUG: " + faults[0].Error())
 	}
-	r.site.reset()
+	if c = c.withDefaults(); c.Shards != len(r.shards) {
+		panic("record: BUG: another number of shards")
+	}
+	if r.solo != nil {
+		r.solo.fold() // into what is forgotten too
+	}
+	r.config = c
+	r.site.reset(c)
 	for i := range r.shards {
-		r.shards[i].reset()
+		r.shards[i].reset(c)
+	}
+	if r.solo != nil {
+		r.solo.begin()
 	}
 }

@@ -19,6 +19,7 @@ const goodputCell = 10 * time.Millisecond
 // chunks of one second. Not safe for concurrent use.
 type goodput struct {
 	chunks []*[goodputCellsPerSecond]int64
+	spare  spare[[goodputCellsPerSecond]int64]
 }
 
 // chunk returns the second of the given moment, which must not be negative.
@@ -28,7 +29,7 @@ func (g *goodput) chunk(at time.Duration) *[goodputCellsPerSecond]int64 {
 		g.chunks = append(g.chunks, nil)
 	}
 	if g.chunks[i] == nil {
-		g.chunks[i] = new([goodputCellsPerSecond]int64)
+		g.chunks[i] = g.spare.take()
 	}
 	return g.chunks[i]
 }
@@ -37,13 +38,7 @@ func (g *goodput) chunk(at time.Duration) *[goodputCellsPerSecond]int64 {
 func (g *goodput) add(at time.Duration) { g.chunk(at)[at%time.Second/goodputCell]++ }
 
 // reset forgets everything and keeps the storage.
-func (g *goodput) reset() {
-	for _, chunk := range g.chunks {
-		if chunk != nil {
-			clear(chunk[:])
-		}
-	}
-}
+func (g *goodput) reset() { g.chunks = g.spare.keep(g.chunks) }
 
 // between counts the answers in [from, to), both rounded down to a cell.
 func (g *goodput) between(from, to time.Duration) int64 {

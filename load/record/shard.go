@@ -28,7 +28,7 @@ type shard struct {
 }
 
 func (s *shard) init(c Config) {
-	s.bucket, s.ceiling, s.floor = c.Bucket, c.Cap, c.Floor
+	s.expect(c)
 	for _, t := range s.tallies() {
 		highest := tallyHighest
 		if t == &s.attempts {
@@ -37,6 +37,9 @@ func (s *shard) init(c Config) {
 		*t = c.tally(highest)
 	}
 }
+
+// expect sets what is of the Config.
+func (s *shard) expect(c Config) { s.bucket, s.ceiling, s.floor = c.Bucket, c.Cap, c.Floor }
 
 // tally returns a tally that has its histogram, so that no call has to make it while others wait for the lock; where
 // there is one shard, which only a single-threaded caller wants, one that makes it when it needs one.
@@ -48,9 +51,10 @@ func (c Config) tally(highest int64) tally {
 }
 
 // reset forgets everything and keeps the histograms.
-func (s *shard) reset() {
+func (s *shard) reset(c Config) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.expect(c)
 	s.started, s.succeeded, s.completed = 0, 0, 0
 	s.sent, s.first, s.retries = 0, 0, 0
 	s.delays, s.atCap, s.atFloor = 0, 0, 0

@@ -32,19 +32,25 @@ type site struct {
 }
 
 func (s *site) init(c Config) {
+	s.openings = thriftyTally(tallyHighest)
+	if c.StartTogether {
+		s.openings = c.tally(tallyHighest)
+	}
+	s.expect(c)
+}
+
+// expect sets what is of the Config.
+func (s *site) expect(c Config) {
 	s.limit = durationUnknown
 	if c.Duration > 0 {
 		s.limit = min(c.Duration, math.MaxInt64-momentsAfterEnd) + momentsAfterEnd
 	}
 	s.buckets.width = c.Bucket
 	s.together = c.StartTogether
-	if s.together {
-		s.openings = c.tally(tallyHighest)
-	}
 }
 
 // reset forgets everything and keeps the storage.
-func (s *site) reset() {
+func (s *site) reset(c Config) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.arrivals, s.served, s.early, s.late = 0, 0, 0, 0
@@ -52,6 +58,7 @@ func (s *site) reset() {
 	s.cells.reset()
 	s.goodput.reset()
 	s.openings.reset()
+	s.expect(c)
 }
 
 // moment returns at brought into [0, limit) and counts what it had to move.

@@ -52,7 +52,8 @@ func (r *Recorder) Solo() *Solo {
 func newSolo(r *Recorder) *Solo {
 	c, t := &r.shards[0], &r.site
 	s := &Solo{r: r, clients: c, site: t}
-	s.cursor.init(t)
+	s.cursor.site = t
+	s.cursor.begin()
 	s.latency.into = &c.latency
 	s.operationLatency.into = &c.operationLatency
 	s.delay.into = &c.delay
@@ -233,8 +234,5 @@ func (s *Solo) fold() {
 	}
 }
 
-// reset forgets everything and keeps the storage.
-func (s *Solo) reset() {
-	s.fold() // into what is forgotten too
-	s.cursor.begin()
-}
+// begin is for a new run on the same storage.
+func (s *Solo) begin() { s.cursor.begin() }

@@ -23,7 +23,7 @@ func newSoloStorm(step time.Duration) *soloStorm {
 	c := fullConfig(1)
 	c.Duration = 10 * time.Minute
 	r := New(c)
-	return &soloStorm{solo: r.Solo(), rng: seeded(1), step: int64(2 * step), end: c.Duration, again: r.Reset}
+	return &soloStorm{solo: r.Solo(), rng: seeded(1), step: int64(2 * step), end: c.Duration, again: func() { r.Reset(c) }}
 }
 
 func (x *soloStorm) next() (Refusal, bool) {
@@ -126,7 +126,7 @@ func BenchmarkSoloRepeat(b *testing.B) {
 	x := newSoloStorm(5 * time.Millisecond)
 	x.solo = r.Solo()
 	for b.Loop() {
-		r.Reset()
+		r.Reset(c)
 		x.at = 0
 		for range 5000 {
 			x.attempt()

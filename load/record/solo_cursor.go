@@ -31,18 +31,16 @@ type soloCursor struct {
 	arena   []byte // where closed offsets are put one after another
 }
 
-func (c *soloCursor) init(s *site) {
-	width := s.buckets.width
-	c.site, c.half = s, width/2
+// begin is for a new run. Nothing must be left to close.
+func (c *soloCursor) begin() {
+	width := c.site.buckets.width
+	c.half = width / 2
 	c.geometry = offsetGeometry(int64(width))
 	length := c.geometry.index(offsetHighest(int64(width))) + 1
-	c.counts = make([]uint32, length)
-	c.used = make([]uint64, length/64+1)
-	c.begin()
-}
-
-// begin forgets where the cursor is, of which nothing must be left to close.
-func (c *soloCursor) begin() {
+	if len(c.counts) != length {
+		c.counts = make([]uint32, length)
+		c.used = make([]uint64, length/64+1)
+	}
 	c.from, c.span, c.bucket = 0, 0, nil
 	c.second, c.cells, c.goodput = math.MinInt64/2, nil, nil // a second in which no moment is
 	c.arena = c.arena[:0]

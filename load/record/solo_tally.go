@@ -45,8 +45,8 @@ func (t *soloTally) beyond(v int64, index int) {
 		t.into.add(v)
 		return
 	}
-	const half = 1 << tallyDigitBits // counts grow by whole halves, and twofold, for delays grow step by step
-	longer := make([]uint32, max((index/half+1)*half, 2*len(t.counts)))
+	// Twofold, for delays and elapsed times grow step by step.
+	longer := make([]uint32, min(max(index+1, 2*len(t.counts), 4<<tallyDigitBits), tallyIndex(t.highest)+1))
 	copy(longer, t.counts)
 	t.counts = longer
 	t.add(v)

@@ -120,7 +120,9 @@ func TestSoloIsTheRecorder(t *testing.T) {
 				config.Bucket, config.Duration, config.StartTogether = c.bucket, c.span, seed%3 > 0
 				x := soloWalk{newPair(config), seeded(seed), c.span, c.far}
 				x.run(t, int(seed*seed)*20)
-				x.other.Reset()
+				config.Bucket += time.Duration(seed%3) * time.Microsecond
+				config.Cap, config.StartTogether = ms(200), true
+				x.other.Reset(config)
 				x.plain = New(config)
 				x.run(t, int(seed)*10)
 				if t.Failed() {

@@ -39,7 +39,7 @@ func TestEventsAllocateNothing(t *testing.T) {
 				}
 				allocations = testing.AllocsPerRun(1, func() {
 					if recorded {
-						c.Recorder.Reset()
+						c.Recorder.Reset(recording(&p))
 					}
 					c.Budget = bankOf(&p, 1)
 					attempts = sim.Run(context.Background(), c).Attempts

@@ -41,9 +41,11 @@ func scenario(tb testing.TB, lines ...string) plan.Plan {
 }
 
 // recorder is one for a plan, with everything on that a run can measure.
-func recorder(p *plan.Plan) *record.Recorder {
+func recorder(p *plan.Plan) *record.Recorder { return record.New(recording(p)) }
+
+func recording(p *plan.Plan) record.Config {
 	from, to := p.ConvoyWindow()
-	return record.New(record.Config{
+	return record.Config{
 		Bucket: p.Bucket, Duration: p.Duration, CapacityPerSecond: &p.CapacityPerSecond,
 		OpenLoop: p.RatePerSecond > 0, Cap: p.Cap, Floor: p.Floor,
 		StartTogether: p.RatePerSecond == 0 && p.Ramp == 0,
@@ -51,7 +53,7 @@ func recorder(p *plan.Plan) *record.Recorder {
 		FirstDelayJittered: true,
 		KindNames:          names(retry.KindCount), ReasonNames: names(retry.ReasonCount), LostNames: sim.LostNames,
 		Shards: 1,
-	})
+	}
 }
 
 func names[T interface {
