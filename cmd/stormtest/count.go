@@ -10,7 +10,7 @@ import (
 	"stormtest/load/validate"
 )
 
-// A count tells on stderr how much of a known number of pieces of work is done. Its methods may be called
+// A count tells on stderr how much of the work is done. Its methods may be called
 // from any goroutine.
 type count struct {
 	w        io.Writer
@@ -46,9 +46,7 @@ func startCount(w world, quiet bool, begun time.Time) *count {
 func (c *count) set(p validate.Progress) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if p.Done > c.last.Done {
-		c.last = p
-	}
+	c.last = p
 }
 
 func (c *count) stop() {
@@ -82,13 +80,11 @@ func (c *count) tell(every time.Duration) {
 
 // countLine is one line of progress, shorter than the columns.
 func countLine(p validate.Progress, elapsed time.Duration, columns int) string {
-	if p.Done == 0 {
-		return "validate: nothing done yet"[:min(26, max(0, columns-1))]
-	}
-	share := float64(p.Done) / float64(p.Total)
+	share := min(1, p.DoneShare)
 	full := int(share * barMost)
-	left := elapsed.Seconds() * (1/share - 1)
-	line := fmt.Sprintf("validate %3.0f%% [%s%s] about %.0f s left", 100*share,
-		strings.Repeat("#", full), strings.Repeat(".", barMost-full), left)
+	line := fmt.Sprintf("validate %3.0f%% [%s%s]", 100*share, strings.Repeat("#", full), strings.Repeat(".", barMost-full))
+	if share > 0 {
+		line += fmt.Sprintf(" about %.0f s left", elapsed.Seconds()*(1/share-1))
+	}
 	return line[:min(len(line), max(0, columns-1))]
 }

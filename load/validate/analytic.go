@@ -54,9 +54,11 @@ func (l law) from(source string) law {
 func analytic(c Config) []trial {
 	var trials []trial
 	for i, l := range laws() {
-		trials = append(trials, once(func(context.Context) []Check {
+		t := once(func(context.Context) []Check {
 			return l.checks(seed.Stream(c.Seed, seed.Backoff, uint32(i)))
-		}))
+		})
+		t.cost = costOfDraws / 10
+		trials = append(trials, t)
 	}
 	return append(trials, stationary(c)...)
 }

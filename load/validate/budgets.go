@@ -83,6 +83,7 @@ func throttled(c Config, requests int) trial {
 	const runs = 400
 	return trial{
 		runs: runs,
+		cost: float64(requests) / 10,
 		run: func(_ context.Context, i int) []float64 {
 			t := budget.NewThrottle(2*time.Minute, 2)
 			r := seed.Stream(c.Seed+uint64(i), seed.Budget, uint32(requests))

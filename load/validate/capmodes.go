@@ -51,6 +51,7 @@ func capModes(c Config) []trial {
 		p.Strategies, p.CapMode = []string{row.strategy}, row.mode
 		trials = append(trials, trial{
 			runs: runs,
+			cost: 15_000,
 			run: func(ctx context.Context, i int) []float64 {
 				counts := make([]int64, (capWindowTo-capWindowFrom)/p.Bucket)
 				simulate(ctx, p, sim.Config{Seed: c.Seed + uint64(i), Trace: func(r retry.Row) {

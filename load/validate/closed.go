@@ -31,14 +31,16 @@ func closedForms(c Config) []trial {
 			for k := range n - 1 {
 				completion += f.delay(k)
 			}
-			trials = append(trials, once(func(ctx context.Context) []Check {
+			t := once(func(ctx context.Context) []Check {
 				s := simulate(ctx, lookup(f.strategy).guide(n, long), sim.Config{Seed: c.Seed})
 				name := f.strategy + " N=" + strconv.Itoa(n) + ": "
 				return []Check{
 					Check{Name: name + "attempts"}.exact(float64(n) * float64(n+1) / 2).judged(float64(s.Attempts)),
 					Check{Name: name + "completion", Unit: "s"}.exact(completion.Seconds()).judged(s.Completion.Seconds()),
 				}
-			}))
+			})
+			t.cost = float64(n) * float64(n) / 2
+			trials = append(trials, t)
 		}
 	}
 	return trials

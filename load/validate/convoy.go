@@ -63,6 +63,7 @@ func convoy(c Config) []trial {
 		}
 		trials = append(trials, trial{
 			runs: runs,
+			cost: 40_000,
 			run: func(ctx context.Context, i int) []float64 {
 				return convoyIndices(ctx, row.plan(1000), c.Seed+uint64(i))
 			},
@@ -104,6 +105,7 @@ func otherSizes(c Config, clients int) []trial {
 		}
 		trials = append(trials, trial{
 			runs: runs,
+			cost: 10 * float64(clients),
 			run: func(ctx context.Context, i int) []float64 {
 				return convoyIndices(ctx, p, c.Seed+uint64(i))[1:2]
 			},

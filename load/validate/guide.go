@@ -108,8 +108,10 @@ func guideTables(c Config) []trial {
 func (row guideRow) trial(c Config, size int) trial {
 	n := guideSizes()[size]
 	p := lookup(row.variant).guide(n.clients, long)
+	attempts := parseReference(row.attempts[size], n.published)
 	return trial{
 		runs: n.runs,
+		cost: attempts.mean,
 		run: func(ctx context.Context, i int) []float64 {
 			served := make([]time.Duration, 0, n.clients)
 			s := simulate(ctx, p, sim.Config{Seed: c.Seed + uint64(i), Trace: func(r retry.Row) {
@@ -124,7 +126,7 @@ func (row guideRow) trial(c Config, size int) trial {
 		},
 		judge: func(figures [][]float64) []Check {
 			name := row.variant + " N=" + strconv.Itoa(n.clients) + ": "
-			list := []Check{parseReference(row.attempts[size], n.published).check(Check{Name: name + "attempts"}, figures[0])}
+			list := []Check{attempts.check(Check{Name: name + "attempts"}, figures[0])}
 			if text := row.completion[size]; text != "" {
 				list = append(list, parseReference(text, n.published).check(Check{Name: name + "completion", Unit: "s"}, figures[1]))
 			}
@@ -152,6 +154,7 @@ func firstExponent(c Config) []trial {
 		p.FirstExponent = 1
 		trials = append(trials, trial{
 			runs: runs,
+			cost: 5_000,
 			run: func(ctx context.Context, i int) []float64 {
 				s := simulate(ctx, p, sim.Config{Seed: c.Seed + uint64(i)})
 				return []float64{float64(s.Attempts), s.Completion.Seconds()}

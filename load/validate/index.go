@@ -24,7 +24,9 @@ func index(c Config) []trial {
 	}
 	trials = append(trials, wavesAmongOthers(c)...)
 	for i, row := range poissonRows() {
-		trials = append(trials, once(func(context.Context) []Check { return row.checks(stream(100 + i)) }))
+		t := once(func(context.Context) []Check { return row.checks(stream(100 + i)) })
+		t.cost = costOfDraws
+		trials = append(trials, t)
 	}
 	return trials
 }
@@ -135,6 +137,7 @@ func wavesAmongOthers(c Config) []trial {
 	}{{"half", 500, "0.51"}, {"a quarter", 250, "0.21"}, {"a tenth", 100, "0.04"}} {
 		trials = append(trials, trial{
 			runs: runs,
+			cost: 5_000,
 			run: func(_ context.Context, i int) []float64 {
 				r := seed.Stream(c.Seed+uint64(i), seed.Arrivals, uint32(row.part))
 				var times []time.Duration

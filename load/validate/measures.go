@@ -17,7 +17,9 @@ func measures(c Config) []trial {
 	var trials []trial
 	add := func(checks func(*rand.Rand) []Check) {
 		r := seed.Stream(c.Seed, seed.Arrivals, uint32(200+len(trials)))
-		trials = append(trials, once(func(context.Context) []Check { return checks(r) }))
+		t := once(func(context.Context) []Check { return checks(r) })
+		t.cost = costOfDraws
+		trials = append(trials, t)
 	}
 	for _, row := range rsiRows() {
 		add(row.oneBucket)

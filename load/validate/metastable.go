@@ -81,6 +81,7 @@ func metastable(c Config) []trial {
 			name := fmt.Sprintf("%s, load %g: ", row.name, load)
 			trials = append(trials, trial{
 				runs: runs,
+				cost: 1_000_000 * load,
 				run: func(ctx context.Context, i int) []float64 {
 					return []float64{recoveredAfter(ctx, p, c.Seed+uint64(i))}
 				},

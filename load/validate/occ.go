@@ -74,6 +74,7 @@ func occ(c Config) []trial {
 		p := row.plan()
 		trials = append(trials, trial{
 			runs: row.runs,
+			cost: 4 * parseReference(row.writes, row.published).mean,
 			run: func(ctx context.Context, i int) []float64 {
 				s := simulate(ctx, p, sim.Config{Seed: c.Seed + uint64(i)})
 				return []float64{float64(s.Attempts), s.Completion.Seconds()}

@@ -36,6 +36,7 @@ func (c Config) ordering(clients, runs int, text string, fewer float64) trial {
 	full, decorrelated := lookup("full").guide(clients, long), lookup("decorrelated, ceiling").guide(clients, long)
 	return trial{
 		runs: runs,
+		cost: 9 * float64(clients),
 		run: func(ctx context.Context, i int) []float64 {
 			a := simulate(ctx, full, sim.Config{Seed: c.Seed + uint64(i)})
 			b := simulate(ctx, decorrelated, sim.Config{Seed: c.Seed + uint64(i)})

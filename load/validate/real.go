@@ -58,8 +58,9 @@ const (
 	realSeeds = 40
 	// zSeeds is Student's quantile at 1e-6 with their degrees of freedom, 5.8, rounded up.
 	zSeeds = 6
-	// realWeight is how many of them take as long as one run in real time.
-	realWeight = 500
+	// virtualCost and realCost are those of a run, as a trial's cost: some 10 ms, and 6 s.
+	virtualCost = 10_000
+	realCost    = 6_000_000
 	// realAttempts is how often a run is tried in which this machine did not keep up.
 	realAttempts = 2
 )
@@ -68,8 +69,12 @@ const (
 // the difference against what chance and this machine's measured smear explain. It takes about a minute,
 // one fleet at a time. The error is that of a run that could not be made.
 func RunReal(ctx context.Context, c Config) (Result, error) {
+	return runReal(ctx, c, realPlans(c.Seed))
+}
+
+func runReal(ctx context.Context, c Config, plans []realPlan) (Result, error) {
 	var fleets []realPlan
-	for _, r := range realPlans(c.Seed) {
+	for _, r := range plans {
 		for _, strategy := range r.plan.Strategies {
 			one := r
 			one.plan.Strategies = []string{strategy}
@@ -78,10 +83,10 @@ func RunReal(ctx context.Context, c Config) (Result, error) {
 	}
 	trials := make([]trial, len(fleets))
 	for i, f := range fleets {
-		trials[i] = trial{runs: realSeeds, run: f.virtual}
+		trials[i] = trial{runs: realSeeds, run: f.virtual, cost: virtualCost}
 	}
-	tell := counter(c.Progress, len(fleets)*(realSeeds+realWeight))
-	virtual := pool{workers: runtime.GOMAXPROCS(0), done: func() { tell(1) }}.run(ctx, trials)
+	tell := counter(c.Progress, costOf(trials)+float64(len(fleets))*(realCost+runCost))
+	virtual := pool{workers: runtime.GOMAXPROCS(0), done: tell}.run(ctx, trials)
 	var result Result
 	for i, f := range fleets {
 		run, err := f.real(ctx)
@@ -91,7 +96,7 @@ func RunReal(ctx context.Context, c Config) (Result, error) {
 		if err != nil {
 			return result, err
 		}
-		tell(realWeight)
+		tell(realCost)
 		for _, check := range f.checks(&run, transposed(virtual[i])) {
 			check.Group, check.Source = RealGroup, "virtual time"
 			result.add(check)

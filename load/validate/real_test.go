@@ -2,6 +2,7 @@ package validate
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -88,6 +89,34 @@ func TestSmearedIndex(t *testing.T) {
 		if got := smearedIndex(test.s); math.Abs(got-test.want) > 0.001 {
 			t.Errorf("smearedIndex(%v) = %.4f, want %v", test.s, got, test.want)
 		}
+	}
+}
+
+// A run over loopback is held against virtual time, figure by figure. What passes is the machine's affair here.
+func TestRunReal(t *testing.T) {
+	plans := realPlans(1)[1:2]
+	p := &plans[0].plan
+	p.Clients, p.CapacityPerSecond, p.Base, p.Strategies = 20, 2000, time.Millisecond, []string{"full", "equal"}
+	p.Outages[0].To, p.Duration = 20*time.Millisecond, 10*time.Second
+	var told float64
+	r, err := runReal(t.Context(), Config{Seed: 1, Progress: func(p Progress) { told = p.DoneShare }}, plans)
+	if err != nil || r.Interrupted {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	var names []string
+	for _, c := range r.Checks {
+		names = append(names, c.Name)
+		if c.Group != RealGroup || c.Got == nil {
+			t.Errorf("%+v, want one of group %q with a figure", c, RealGroup)
+		}
+	}
+	for _, want := range []string{"full, no queue: attempts", "equal, no queue: completion", "full, no queue" + keptUp} {
+		if !slices.Contains(names, want) {
+			t.Errorf("no check %q in %q", want, names)
+		}
+	}
+	if math.Abs(told-1) > 1e-9 {
+		t.Errorf("progress ended at %v, want 1", told)
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"stormtest/load/retry"
@@ -107,6 +108,7 @@ func (c Config) recoveryTrial(name string, outage time.Duration, columns [5]stri
 	p.Outages = []station.Outage{{To: outage}}
 	return trial{
 		runs: runs,
+		cost: recoveryCost(name, outage),
 		run: func(ctx context.Context, i int) []float64 {
 			w := watch{outage: outage, buckets: make([]int64, p.Duration/p.Bucket)}
 			simulate(ctx, p, sim.Config{Seed: c.Seed + uint64(i), Trace: w.row})
@@ -136,6 +138,14 @@ func (c Config) recoveryTrial(name string, outage time.Duration, columns [5]stri
 			return list
 		},
 	}
+}
+
+// recoveryCost is that of one run of a trial.
+func recoveryCost(name string, outage time.Duration) float64 {
+	if strings.HasPrefix(name, "constant") {
+		return 10_000 * outage.Seconds()
+	}
+	return 20_000
 }
 
 // unserved holds how much of a fleet without jitter is left after 300 s.

@@ -52,6 +52,7 @@ func retryAfter(c Config) []trial {
 		p.Outages = []station.Outage{{To: 1}} // everybody fails at t0
 		trials = append(trials, trial{
 			runs: runs,
+			cost: parseReference(row.attempts, 1).mean,
 			run: func(ctx context.Context, i int) []float64 {
 				var times []time.Duration
 				s := simulate(ctx, p, sim.Config{Seed: c.Seed + uint64(i), Trace: func(r retry.Row) {

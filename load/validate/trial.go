@@ -1,7 +1,9 @@
 package validate
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 )
@@ -12,9 +14,15 @@ type trial struct {
 	// figures of that run, always as many.
 	runs int
 	run  func(ctx context.Context, i int) []float64
+	// cost is how long a run takes about, in attempts simulated; it orders the work and tells how much is
+	// done. 0 is next to nothing.
+	cost float64
 	// judge is given the figures of all runs, [figure][run].
 	judge func(figures [][]float64) []Check
 }
+
+// costOfDraws is that of a check that draws a million times.
+const costOfDraws = 500_000
 
 // once is a trial of one run that judges itself.
 func once(run func(ctx context.Context) []Check) trial {
@@ -29,8 +37,8 @@ func once(run func(ctx context.Context) []Check) trial {
 // A pool runs trials on a number of goroutines.
 type pool struct {
 	workers int
-	// done is called after every run, from any goroutine.
-	done func()
+	// done is called after every run with its cost, from any goroutine.
+	done func(cost float64)
 }
 
 // run runs all trials and returns their figures, [trial][run][figure]. It returns early where ctx ends,
@@ -38,13 +46,14 @@ type pool struct {
 func (p pool) run(ctx context.Context, trials []trial) [][][]float64 {
 	results := make([][][]float64, len(trials))
 	type task struct{ trial, run int }
-	var tasks []task
+	var tasks []task // the longest first, so that no core waits long for another's last
 	for t := range trials {
 		results[t] = make([][]float64, trials[t].runs)
 		for i := range trials[t].runs {
 			tasks = append(tasks, task{t, i})
 		}
 	}
+	slices.SortStableFunc(tasks, func(a, b task) int { return cmp.Compare(trials[b.trial].cost, trials[a.trial].cost) })
 	var next atomic.Int64
 	var wg sync.WaitGroup
 	for range p.workers {
@@ -56,7 +65,7 @@ func (p pool) run(ctx context.Context, trials []trial) [][][]float64 {
 				}
 				k := tasks[i]
 				results[k.trial][k.run] = trials[k.trial].run(ctx, k.run)
-				p.done()
+				p.done(trials[k.trial].cost)
 			}
 		})
 	}

@@ -6,7 +6,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
-	"sync/atomic"
+	"sync"
 )
 
 // A Config says what to check.
@@ -19,12 +19,14 @@ type Config struct {
 	Seed uint64
 	// Fresh are two seeds as two processes draw them when they start.
 	Fresh [2]uint64
-	// Progress, where set, is called when some of the work is done, from any goroutine.
+	// Progress, where set, is called when some of the work is done, from any goroutine, never twice at a time.
 	Progress func(Progress)
 }
 
-// A Progress is how far a validation is, in pieces of work of about one length.
-type Progress struct{ Done, Total int }
+// A Progress is how far a validation is.
+type Progress struct {
+	DoneShare float64 // of the work, about; at the end 1, but for rounding
+}
 
 // A Result is what was found: the checks in the order of Groups.
 type Result struct {
@@ -94,8 +96,8 @@ func Run(ctx context.Context, c Config) Result {
 		trials = append(trials, g.trials(c)...)
 		spans = append(spans, span{g, from, len(trials)})
 	}
-	tell := counter(c.Progress, runsOf(trials))
-	results := pool{workers: runtime.GOMAXPROCS(0), done: func() { tell(1) }}.run(ctx, trials)
+	tell := counter(c.Progress, costOf(trials))
+	results := pool{workers: runtime.GOMAXPROCS(0), done: tell}.run(ctx, trials)
 	var r Result
 	if r.Interrupted = ctx.Err() != nil; r.Interrupted {
 		return r
@@ -123,20 +125,29 @@ func (r *Result) add(c Check) {
 	}
 }
 
-// runsOf counts the runs of all trials.
-func runsOf(trials []trial) int {
-	total := 0
+// runCost is added to the cost of every run, so that even next to nothing counts.
+const runCost = 100
+
+// costOf sums up the costs of all runs.
+func costOf(trials []trial) float64 {
+	var total float64
 	for _, t := range trials {
-		total += t.runs
+		total += float64(t.runs) * (t.cost + runCost)
 	}
 	return total
 }
 
-// counter returns what tells progress after some of so many pieces of work.
-func counter(progress func(Progress), total int) func(pieces int) {
+// counter returns what tells progress after a run, of so much work.
+func counter(progress func(Progress), total float64) func(cost float64) {
 	if progress == nil {
-		return func(int) {}
+		return func(float64) {}
 	}
-	var done atomic.Int64
-	return func(pieces int) { progress(Progress{Done: int(done.Add(int64(pieces))), Total: total}) }
+	var mu sync.Mutex
+	var done float64
+	return func(cost float64) {
+		mu.Lock()
+		defer mu.Unlock()
+		done += cost + runCost
+		progress(Progress{DoneShare: done / total})
+	}
 }

@@ -14,9 +14,6 @@ import (
 	"stormtest/load/validate"
 )
 
-// quick are the groups that take under a second of one core, with the race detector some ten.
-var quick = []string{"analytic", "published", "index"}
-
 // config checks groups with the seed of the command.
 func config(groups ...string) validate.Config {
 	return validate.Config{Groups: groups, Seed: 1, Fresh: [2]uint64{3, 5}}
@@ -34,7 +31,7 @@ func TestQuickGroupsPass(t *testing.T) {
 			t.Errorf("%s: %s = %v, want %v (%v..%v)", c.Group, c.Name, value(c), c.Expected, c.Low, c.High)
 		}
 	}
-	if r.Failed > 0 || r.Passed != len(r.Checks) || r.Passed < 200 {
+	if r.Failed > 0 || r.Passed != len(r.Checks) || r.Passed < 30 {
 		t.Errorf("%d passed, %d failed of %d", r.Passed, r.Failed, len(r.Checks))
 	}
 }
@@ -73,18 +70,13 @@ func TestOneSeedForTwoProcessesFails(t *testing.T) {
 	}
 }
 
-func TestProgressCountsEveryRun(t *testing.T) {
-	seen := make(chan validate.Progress, 10_000)
+func TestProgressComesToTheWhole(t *testing.T) {
+	var shares []float64
 	c := config("published")
-	c.Progress = func(p validate.Progress) { seen <- p }
+	c.Progress = func(p validate.Progress) { shares = append(shares, p.DoneShare) }
 	validate.Run(t.Context(), c)
-	close(seen)
-	total, done := 0, 0
-	for p := range seen {
-		total, done = p.Total, max(done, p.Done)
-	}
-	if done != total || done == 0 {
-		t.Errorf("%d of %d runs told", done, total)
+	if len(shares) == 0 || !slices.IsSorted(shares) || math.Abs(shares[len(shares)-1]-1) > 1e-9 {
+		t.Errorf("progress was told %d times, ending with %v, want 1", len(shares), shares[max(0, len(shares)-3):])
 	}
 }
 
@@ -126,7 +118,7 @@ func TestText(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		"  full k=3 (6.4)\n    ok   mean, ms ",
+		"  none N=100 (6.1)\n    ok   attempts                          5050             exactly        5050\n",
 		"    FAIL index, ms                            1              0.5..2        12.5\n         a note\n",
 		"Failed:\n  convoy: full: index = 12.5 ms, want 1 (0.5..2), reference 5.6\n         a note\n",
 		"  convoy: full: nothing = nothing, want 0 (exactly), reference 5.6\n",

@@ -52,6 +52,7 @@ func waves(c Config) []trial {
 		p.MaxRetries = waveRetries
 		trials = append(trials, trial{
 			runs: runs,
+			cost: 13_000,
 			run:  func(ctx context.Context, i int) []float64 { return wavePeaks(ctx, p, c.Seed+uint64(i)) },
 			judge: func(figures [][]float64) []Check {
 				return row.checks(figures, published)
