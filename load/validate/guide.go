@@ -149,6 +149,7 @@ func firstExponent(c Config) []trial {
 		{"full", "3958", "8.7 sd 2.2"},
 		{"proportional 20%", "4351", "15.1 sd 3.6"},
 		{"proportional 50%", "3539", "8.1 sd 1.8"},
+		{"decorrelated, ceiling", "3745", "6.5 sd 1.2"},
 	} {
 		p := lookup(row.variant).guide(1000, long)
 		p.FirstExponent = 1
