@@ -143,9 +143,7 @@ func (e *engine) admit(id uint32, adm *station.Admission) {
 	f.client, f.attempt, f.left, f.reached = id, int32(a.number), e.now, e.now
 	f.job, f.waited, f.inside = adm.Job, true, true
 	f.deadline = e.now + e.judge.AttemptTimeout(&c.state, e.now)
-	if at, ok := e.station.Ends(adm.Job); !ok || at > f.deadline {
-		e.schedule(f.deadline, kindTimeout|flight)
-	}
+	e.watch(flight)
 	e.look()
 }
 

@@ -137,6 +137,21 @@ func (e *engine) hear(at uint32) {
 	e.conclude(client, a, o)
 }
 
+// watch schedules the timeout of a flight, unless an answer is known to come first: in a storm most do,
+// and their timeouts would fill the queue.
+func (e *engine) watch(at uint32) {
+	f := &e.flights.all[at]
+	if !f.waited || f.inbound && f.due <= f.deadline {
+		return
+	}
+	if f.inside && !f.answerLost {
+		if done, ok := e.station.Ends(f.job); ok && done+f.back <= f.deadline {
+			return
+		}
+	}
+	e.schedule(f.deadline, kindTimeout|at)
+}
+
 // expire ends an attempt that has taken too long. Events of attempts that have ended are left in the
 // queue, so that the flight counts, and the place may be another's by now. An answer that arrives at
 // this very moment comes first.

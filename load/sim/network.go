@@ -72,24 +72,31 @@ func (e *engine) board(id uint32) (f *flight, at uint32) {
 func (e *engine) depart(id uint32) {
 	f, at := e.board(id)
 	lost := e.net.draw(f)
-	travel := f.due
-	f.due += e.now
-	switch {
-	case lost:
+	if lost {
 		e.lose(lostRequest)
-	case travel == 0:
+		e.watch(at)
+		return
+	}
+	f.due += e.now
+	if f.due == e.now {
 		e.land(at)
-	default:
-		f.outbound = true
-		e.schedule(f.due, kindRequest|at)
+		return
 	}
-	if f.waited {
-		e.schedule(f.deadline, kindTimeout|at)
-	}
+	f.outbound = true
+	e.schedule(f.due, kindRequest|at)
+	if f.due > f.deadline {
+		e.watch(at)
+	} // otherwise that waits for what it learns when it lands
 }
 
 // land brings a request to the target.
 func (e *engine) land(at uint32) {
+	e.meet(at)
+	e.watch(at)
+}
+
+// meet lets the target deal with a request.
+func (e *engine) meet(at uint32) {
 	f := &e.flights.all[at]
 	f.outbound = false
 	if f.severed {
