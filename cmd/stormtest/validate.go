@@ -69,7 +69,8 @@ func validateLong() string {
 measures again, in virtual time and on all cores, and says of each whether it
 passed, with what was expected, what range passes, and what came out. It takes
 some 15 seconds. The exit code is 3 where a check failed, and with --real 4 where
-this machine was the bottleneck.
+this machine was the bottleneck. Numbers in brackets are the sections of the
+reference that the comments of the code name as their source, too.
 
 Groups:
 `)
