@@ -44,10 +44,13 @@ var imports = map[string][]string{
 		"load/backoff", "load/fleet", "load/pace", "load/plan", "load/probe", "load/record", "load/remote", "load/retry", "load/retry/budget", "load/seed", "load/sim",
 		"target", "target/station", "target/wake",
 	},
+	"load/advise": {
+		"load", "load/backoff", "load/plan", "load/record", "load/retry", "load/retry/budget", "load/seed", "load/sim", "target/station",
+	},
 	"report":       {"load/record", "report/check"},
 	"report/check": {"load/record"},
 	"cmd/stormtest": {
-		"load", "load/backoff", "load/plan", "load/record", "load/remote", "load/secret", "load/validate", "report", "report/check", "target",
+		"load", "load/advise", "load/backoff", "load/plan", "load/record", "load/remote", "load/secret", "load/validate", "report", "report/check", "target", "target/station",
 	},
 }
 

@@ -22,20 +22,40 @@ func (p Plan) YAML() []byte {
 		}
 		b.WriteByte('\n')
 		writeComment(&b, f.Usage+" ("+f.Type()+", default "+cmp.Or(f.Default(), "empty")+").")
-		texts := f.Get(&p)
-		switch {
-		case !f.Repeatable():
-			b.WriteString(f.Name + ": " + yamlText(texts[0]) + "\n")
-		case len(texts) == 0:
-			b.WriteString(f.Name + ": []\n")
-		default:
-			b.WriteString(f.Name + ":\n")
-			for _, text := range texts {
-				b.WriteString("  - " + yamlText(text) + "\n")
-			}
-		}
+		f.writeYAML(&b, &p)
 	}
 	return b.Bytes()
+}
+
+// Brief returns p as a scenario file of the fields that are not at their default, without a comment:
+// what a person would have written.
+func (p Plan) Brief() []byte {
+	var b bytes.Buffer
+	for _, f := range table {
+		if !f.atDefault(&p) {
+			f.writeYAML(&b, &p)
+		}
+	}
+	if b.Len() == 0 {
+		return []byte("{}\n")
+	}
+	return b.Bytes()
+}
+
+// writeYAML writes the field's value in p.
+func (f Field) writeYAML(b *bytes.Buffer, p *Plan) {
+	texts := f.Get(p)
+	switch {
+	case !f.Repeatable():
+		b.WriteString(f.Name + ": " + yamlText(texts[0]) + "\n")
+	case len(texts) == 0:
+		b.WriteString(f.Name + ": []\n")
+	default:
+		b.WriteString(f.Name + ":\n")
+		for _, text := range texts {
+			b.WriteString("  - " + yamlText(text) + "\n")
+		}
+	}
 }
 
 // writeComment writes text as comment lines.

@@ -50,7 +50,7 @@ func checkPrinted(t failer, p plan.Plan) {
 	if err != nil {
 		t.Errorf("json.Marshal: %v", err)
 	}
-	for _, file := range [][]byte{p.YAML(), object} {
+	for _, file := range [][]byte{p.YAML(), p.Brief(), object} {
 		if len(file) > 32<<10 {
 			continue // a hundred long gates and more are past what a file may hold
 		}
