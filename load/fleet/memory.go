@@ -294,7 +294,7 @@ func (m *Memory) scheduleOpening() {
 // end counts what the end of the run cut short.
 func (m *Memory) end() Stats {
 	stats := Stats{
-		End:         min(m.now(), m.cfg.Duration),
+		End:         max(0, min(m.now(), m.cfg.Duration)), // where nothing is ever due it is over before it begins
 		Unstarted:   m.idle.unstarted,
 		TimerSource: m.queue.Source(),
 		Sent:        make([]int64, len(m.clients)),

@@ -8,6 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"pgregory.net/rapid"
+
 	"stormtest/load/fleet"
 	"stormtest/load/pace"
 	"stormtest/load/plan"
@@ -101,6 +103,7 @@ var storms = []struct {
 	{"poisson", []string{"base: 103.7ms", "clients: 300", "rate: 83/s", "arrivals: poisson", "capacity: 100/s", "queue: 20", "outage: ['3s..5s=hang']", "timeout: 700ms", "duration: 12.0037s"}},
 	{"poisson, bounded", []string{"base: 103.7ms", "clients: 300", "rate: 83/s", "arrivals: poisson", "operations: 300", "capacity: 100/s"}},
 	{"fleet too small", []string{"base: 103.7ms", "clients: 5", "rate: 83/s", "arrivals: poisson", "capacity: 100/s", "outage: ['3s..5s']", "duration: 12.0037s"}},
+	{"nothing is ever due", []string{"clients: 5", "rate: 1/h", "arrivals: poisson"}},
 	{"budget of the fleet", []string{"clients: 200", "rate: 83/s", "arrivals: poisson", "capacity: 100/s", "outage: ['3s..5s']", "duration: 12.0037s", "budget: finagle:ratio=20%,min=5/s,ttl=2s,scope=fleet"}},
 	{"budget of each client", []string{"clients: 200", "operations: 20000", "capacity: 100/s", "timeout: 300ms", "queue: 50", "outage: ['3s..5s=hang']", "duration: 7.0037s", "ramp: 97.3ms", "budget: envoy:ratio=10%,min=1,scope=client"}},
 	{"tokens of the fleet", []string{"clients: 200", "rate: 83/s", "arrivals: poisson", "capacity: 100/s", "status: 429", "outage: ['3s..5s']", "duration: 12.0037s", "budget: aws:size=60,scope=fleet"}},
@@ -120,11 +123,8 @@ func TestAgreesWithFleet(t *testing.T) {
 			for _, strategy := range []string{all[i%len(all)], all[(i+5)%len(all)], all[(i+10)%len(all)]} {
 				p := scenario(t, append(slices.Clone(tt.lines), "strategy: "+strategy)...)
 				got, want := measure(p, strategy, 7), fleetInBubble(t, p, strategy, 7)
-				for _, rows := range [][]retry.Row{got.rows, want.rows} {
-					slices.SortFunc(rows, func(a, b retry.Row) int {
-						return cmp.Or(cmp.Compare(a.End, b.End), cmp.Compare(a.Client, b.Client), cmp.Compare(a.Operation, b.Operation), cmp.Compare(a.Attempt, b.Attempt))
-					})
-				}
+				sortRows(got.rows)
+				sortRows(want.rows)
 				for i := range max(len(got.rows), len(want.rows)) {
 					if i >= len(got.rows) || i >= len(want.rows) || got.rows[i] != want.rows[i] {
 						t.Fatalf("%s: attempt %d:\n%+v\nwant\n%+v", strategy, i, got.rows[i:min(i+1, len(got.rows))], want.rows[i:min(i+1, len(want.rows))])
@@ -136,4 +136,41 @@ func TestAgreesWithFleet(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestAgreesWithFleetOnAnyPlan is the same of any plan without a network whose strategy draws.
+func TestAgreesWithFleetOnAnyPlan(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		p, strategy := anyPlan(rt)
+		if p.Latency, p.LossShare = (plan.Law{}), 0; p.Model != plan.ModelTokenBucket {
+			p.Model = plan.ModelSlots
+		}
+		if !entryOf(t, strategy).Jittered {
+			strategy = "full"
+		}
+		if p.RatePerSecond == 0 {
+			p.Ramp = 97_300 * time.Microsecond // no two are due at one moment
+		}
+		run := rapid.Uint64().Draw(rt, "seed")
+		got, want := measure(p, strategy, run), fleetInBubble(t, p, strategy, run)
+		sortRows(got.rows)
+		sortRows(want.rows)
+		if !slices.Equal(got.rows, want.rows) {
+			for i := range max(len(got.rows), len(want.rows)) {
+				if i >= len(got.rows) || i >= len(want.rows) || got.rows[i] != want.rows[i] {
+					rt.Fatalf("attempt %d:\n%+v\nwant\n%+v", i, got.rows[i:min(i+1, len(got.rows))], want.rows[i:min(i+1, len(want.rows))])
+				}
+			}
+		}
+		if got, want := text(t, got.run), text(t, want.run); got != want {
+			rt.Fatalf("the run is\n%s\nwant\n%s", got, want)
+		}
+	})
+}
+
+// sortRows puts attempts in the order of their ends, and of those the clients'.
+func sortRows(rows []retry.Row) {
+	slices.SortFunc(rows, func(a, b retry.Row) int {
+		return cmp.Or(cmp.Compare(a.End, b.End), cmp.Compare(a.Client, b.Client), cmp.Compare(a.Operation, b.Operation), cmp.Compare(a.Attempt, b.Attempt))
+	})
 }
