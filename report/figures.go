@@ -38,7 +38,7 @@ func writeRun(p *page, run *record.Run, plan planFields) {
 		writeWork(p, run)
 	}
 	writeBudget(p, run, plan)
-	writeSynchrony(p, run)
+	writeSynchrony(p, run, plan)
 	writeRecovery(p, run)
 	p.blank()
 	if run.Outside != nil {
@@ -162,7 +162,7 @@ func wasted(run *record.Run) string {
 }
 
 // writeSynchrony says how the retries were spread in time.
-func writeSynchrony(p *page, run *record.Run) {
+func writeSynchrony(p *page, run *record.Run, plan planFields) {
 	c := &run.Convoy
 	judgedPeak := ""
 	if finite(c.WindowPeakOverCapacity) {
@@ -174,15 +174,18 @@ func writeSynchrony(p *page, run *record.Run) {
 	}
 	p.fact("Peak", count(c.PeakArrivals)+" in a bucket"+inBrackets(inBucket),
 		count(c.PeakSlidingArrivals)+" in any "+moment(run.Bucket)+inBrackets(overCapacity(slidingPeak(run))), judgedPeak)
-	insufficient := ""
-	if c.Insufficient {
-		insufficient = "too little to judge: it takes 100 retries and 1" + string(nbsp) + "s"
-	}
 	after := ""
 	if finite(c.PostOutageIndex) {
 		after = index(c.PostOutageIndex) + " after the last outage"
 	}
-	p.fact("Convoy index", styled(markBold, index(c.ConvoyIndex))+" over "+plural(c.WindowArrivals, "retry")+judged(c), after, insufficient)
+	over := " over " + plural(c.WindowArrivals, "retry") + judged(c)
+	switch retries := retriesOf(run); {
+	case retries == 0:
+		over = " (no retries)"
+	case !finite(c.ConvoyIndex):
+		over = " (" + whyUnjudged(run, plan) + ")"
+	}
+	p.fact("Convoy index", styled(markBold, index(c.ConvoyIndex))+over, after)
 	p.fact("Sync index", number(c.RSI)+" (retry_synchronisation_index)")
 	p.fact("Spread", "dispersion "+number(c.Dispersion)+" (1 is Poisson)", "periodicity "+number(c.Periodicity))
 	p.fact("Waves", waves(c), "half-life "+halfLife(c))

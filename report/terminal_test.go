@@ -337,6 +337,16 @@ func TestRatiosNearCapacity(t *testing.T) {
 	}
 }
 
+// unjudged leaves a run without an index: so many retries in its window, which begins at from where that is not 0.
+func unjudged(retries int64, from time.Duration) func(*record.Run) {
+	return func(r *record.Run) {
+		r.Convoy.Verdict, r.Convoy.ConvoyIndex, r.Convoy.Insufficient, r.Convoy.WindowArrivals = record.VerdictClear, nil, true, retries
+		if from != 0 {
+			r.Convoy.WindowFrom = from
+		}
+	}
+}
+
 // TestVerdictSentences: one sentence a verdict, with the figures it rests on.
 func TestVerdictSentences(t *testing.T) {
 	for _, tt := range []struct {
@@ -344,19 +354,37 @@ func TestVerdictSentences(t *testing.T) {
 		change func(*record.Run)
 		want   string
 	}{
-		{"convoy", func(*record.Run) {}, "none CONVOY 2,000 clients came back together: convoy index 1.00, waves up to 20.0x capacity; 9 of 2,000 operations done after 30 s."},
+		{"convoy", func(*record.Run) {}, "none CONVOY 2,000 clients came back together: convoy index 1.00, waves up to 20.0x capacity; 9 of 2,000 operations succeeded in 30 s."},
 		{"clumped", func(r *record.Run) { r.Convoy.Verdict, r.Convoy.ConvoyIndex = record.VerdictClumped, ptr(0.2) }, "CLUMPED 2,000 clients came back partly together: convoy index 0.20"},
 		{"within capacity", func(r *record.Run) { r.Convoy.Verdict = record.VerdictClumped }, "came back together, though within capacity: convoy index 1.00"},
 		{"overload", func(r *record.Run) { r.Convoy.Verdict, r.Convoy.ConvoyIndex = record.VerdictOverload, ptr(0.01) }, "OVERLOAD too many retries for the target, though not together: convoy index 0.01"},
 		{"clear", func(r *record.Run) { r.Convoy.Verdict, r.Convoy.ConvoyIndex = record.VerdictClear, ptr(0.01) }, "CLEAR retries came back spread out: convoy index 0.01"},
-		{"few", func(r *record.Run) { r.Convoy.ConvoyIndex, r.Convoy.WindowArrivals = nil, 12 }, "too little to say whether retries came together: 12 retries from 1 s to 10 s, it takes 100 in 1 s"},
-		{"one", func(r *record.Run) { r.Convoy.ConvoyIndex, r.Convoy.WindowArrivals = nil, 1 }, ": 1 retry from 1 s"},
-		{"no retries", func(r *record.Run) { r.Convoy.ConvoyIndex, r.Convoy.WindowArrivals = nil, 0 }, "no retries from 1 s to 10 s, so nothing to judge"},
+		{"unserved", func(r *record.Run) {
+			r.Convoy.Verdict, r.Convoy.ConvoyIndex, r.Operations.Succeeded = record.VerdictClear, ptr(0.01), 0
+		}, "UNSERVED retries came back spread out: convoy index 0.01"},
+		{"below capacity", func(r *record.Run) {
+			r.Convoy.Verdict, r.Convoy.ConvoyIndex, r.Convoy.WindowPeakOverCapacity = record.VerdictClear, ptr(0.01), ptr(0.02)
+		}, "convoy index 0.01, at most 0.0200x capacity in a bucket; 9 of"},
+		{"few", unjudged(12, 0), "UNJUDGED not known whether retries came together: 12 retries from 1 s to 10 s, and it takes 100, waves"},
+		{"one", unjudged(1, 0), ": 1 retry from 1 s"},
+		{"too short", unjudged(489, 9500*time.Millisecond), ": 489 retries from 9.5 s to 10 s, and it takes a window of 1 s or more; the run was over too soon for that"},
+		{"few and short", unjudged(9, 9500*time.Millisecond), ": 9 retries from 9.5 s to 10 s, and it takes 100 in 1 s or more; the run"},
+		{"far apart", unjudged(100, 0), ": 100 retries from 1 s to 10 s, of which no two are within 1 s"},
+		{"none in the window", unjudged(0, 0), "UNJUDGED not known whether retries came together: none of its 15,964 retries arrived from 1 s to 10 s, where they are judged; 9 of"},
+		{"no window", unjudged(0, 10*time.Second), "UNJUDGED not known whether retries came together: the run was over before the time from which on they are judged, 10 times base after the failure; 9 of"},
+		{"overload of a few", func(r *record.Run) {
+			unjudged(12, 0)(r)
+			r.Convoy.Verdict = record.VerdictOverload
+		}, "OVERLOAD not known whether retries came together: 12 retries"},
+		{"no retries", func(r *record.Run) {
+			unjudged(0, 0)(r)
+			r.Attempts.Retries = 0
+		}, "UNJUDGED no retries, so nothing to judge; 9 of"},
 		{"all done", func(r *record.Run) { r.Operations.Succeeded, r.Completion = 2000, ptr(int64(8.31e9)) }, "all 2,000 operations done after 8.31 s."},
 		{"nothing started", func(r *record.Run) { r.Operations.Started = 0 }, "no operation was started."},
-		{"odd length", func(r *record.Run) { r.Duration = 3_141_592_653 }, "done after 3.14 s."},
+		{"odd length", func(r *record.Run) { r.Duration = 3_141_592_653 }, "succeeded in 3.14 s."},
 		{"flag", func(r *record.Run) { r.Convoy.Flags = []string{record.FlagMetastable} }, "METASTABLE: the outage is over and the target has not recovered."},
-		{"unknown flag", func(r *record.Run) { r.Convoy.Flags = []string{"NEW"} }, "after 30 s. NEW."},
+		{"unknown flag", func(r *record.Run) { r.Convoy.Flags = []string{"NEW"} }, "in 30 s. NEW."},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			r := resultOf(guidePlan, guideStorm("none"))
@@ -366,6 +394,18 @@ func TestVerdictSentences(t *testing.T) {
 				t.Errorf("the verdict is %q, want %q in it", got, tt.want)
 			}
 		})
+	}
+}
+
+// TestShortWindowNamesBase: a window that is too short because of the base says which base makes it long enough.
+func TestShortWindowNamesBase(t *testing.T) {
+	r := resultOf(`{"fleet":{"base":"5ms"}}`, guideStorm("full"))
+	run := &r.Runs[0]
+	unjudged(489, 0)(run)
+	run.Convoy.WindowFrom, run.Convoy.WindowTo = 50*time.Millisecond, 500*time.Millisecond
+	const want = "489 retries from 50 ms to 500 ms, and it takes a window of 1 s or more; the window is 10 to 100 times base, so that it takes a base of 12 ms or more"
+	if text := words(t, r, 100); strings.Count(text, want) != 2 {
+		t.Errorf("headline and convoy index of %.400q are not both: %q", text, want)
 	}
 }
 

@@ -14,6 +14,7 @@ func plainUint(n uint64) string { return strconv.FormatUint(n, 10) }
 // verdictColours never stand alone: the word is beside them.
 var verdictColours = map[record.Verdict]rune{
 	record.VerdictConvoy: markRed, record.VerdictClumped: markYellow, record.VerdictOverload: markYellow, record.VerdictClear: markGreen,
+	record.VerdictUnjudged: markYellow, record.VerdictUnserved: markRed,
 }
 
 // flagMeanings are the sentences behind the flags.
@@ -41,18 +42,15 @@ func writeVerdicts(p *page, r *record.Result, plan planFields) {
 	p.blank()
 }
 
-// verdictWord is the verdict in its colour, or none where nothing was tried. Without an index it has no
-// colour: CLEAR for want of retries is no success.
+// verdictWord is the verdict in its colour, or none where nothing was tried.
 func verdictWord(run *record.Run) string {
-	v := run.Convoy.Verdict
+	v := run.Headline()
 	mark, known := verdictColours[v]
 	switch {
 	case v == "" || idle(run):
 		return none
 	case !known:
 		return clip(clean(string(v)), 10)
-	case !finite(run.Convoy.ConvoyIndex):
-		return string(v)
 	}
 	return styled(mark, string(v))
 }
@@ -90,12 +88,10 @@ func finding(run *record.Run, plan planFields) string {
 	if n, err := strconv.ParseInt(plan.text("clients"), 10, 64); err == nil {
 		who = plural(n, "client")
 	}
-	if peak := windowPeak(run); peak != "" {
-		figures += ", waves up to " + peak
-	}
+	figures += windowPeak(run)
 	switch {
 	case !finite(c.ConvoyIndex):
-		return unjudged(run)
+		return unjudged(run, plan)
 	case c.Verdict == record.VerdictConvoy:
 		return who + " came back together: " + figures
 	case c.Verdict == record.VerdictClumped && *c.ConvoyIndex >= record.ThresholdConvoy:
@@ -110,27 +106,80 @@ func finding(run *record.Run, plan planFields) string {
 }
 
 // unjudged says what is known of retries that are too few, or too short a time, for an index.
-func unjudged(run *record.Run) string {
-	c := &run.Convoy
-	if c.WindowArrivals == 0 {
-		return "no retries" + judged(c) + ", so nothing to judge"
+func unjudged(run *record.Run, plan planFields) string {
+	if retriesOf(run) == 0 {
+		return "no retries, so nothing to judge"
 	}
-	text := "too little to say whether retries came together: " + plural(c.WindowArrivals, "retry") + judged(c) + ", it takes 100 in 1" + string(nbsp) + "s"
-	if peak := windowPeak(run); peak != "" {
-		text += ", waves up to " + peak
+	peak := windowPeak(run)
+	if run.Convoy.WindowArrivals == 0 {
+		peak = "" // of first attempts
 	}
-	return text
+	return "not known whether retries came together: " + whyUnjudged(run, plan) + peak
 }
 
-// windowPeak is the harm that the verdict speaks of: the fullest bucket of retries in the window.
-func windowPeak(run *record.Run) string {
+// retriesOf is how many retries were sent, or as far as a target knows that.
+func retriesOf(run *record.Run) int64 {
+	if run.Outside == nil {
+		return run.Attempts.Retries
+	}
+	var n int64
+	for i := range run.Buckets {
+		n += run.Buckets[i].Retries
+	}
+	return n
+}
+
+// whyUnjudged names what an index lacks: the window, retries in it, or retries near each other.
+func whyUnjudged(run *record.Run, plan planFields) string {
+	c := &run.Convoy
+	window := c.WindowTo - c.WindowFrom
+	had := plural(c.WindowArrivals, "retry") + judged(c)
+	short := window < record.ConvoyWindowMin
 	switch {
-	case finite(run.Convoy.WindowPeakOverCapacity):
-		return times(run.Convoy.WindowPeakOverCapacity) + " capacity"
-	case finite(run.Convoy.PeakOverCapacity):
-		return times(run.Convoy.PeakOverCapacity) + " capacity"
-	default:
+	case window <= 0:
+		return "the run was over before the time from which on they are judged, " + count(windowFromBase) + " times base after the failure"
+	case c.WindowArrivals == 0:
+		return "none of its " + plural(retriesOf(run), "retry") + " arrived" + judged(c) + ", where they are judged"
+	case short && c.WindowArrivals < record.ConvoyArrivalsMin:
+		return had + ", and it takes " + count(record.ConvoyArrivalsMin) + " in " + moment(record.ConvoyWindowMin) + " or more; " + whyShort(plan)
+	case short:
+		return had + ", and it takes a window of " + moment(record.ConvoyWindowMin) + " or more; " + whyShort(plan)
+	case c.WindowArrivals < record.ConvoyArrivalsMin:
+		return had + ", and it takes " + count(record.ConvoyArrivalsMin)
+	}
+	return had + ", of which no two are within " + moment(record.ConvoyWindowMin)
+}
+
+// The window goes from windowFromBase to windowToBase times the base: plan.ConvoyWindow.
+const (
+	windowFromBase = 10
+	windowToBase   = 100
+)
+
+// whyShort says why a window is too short for an index, and what would make it longer.
+func whyShort(plan planFields) string {
+	base, err := time.ParseDuration(plan.text("base"))
+	least := (record.ConvoyWindowMin/(windowToBase-windowFromBase) + time.Millisecond).Truncate(time.Millisecond)
+	if err != nil || base >= least {
+		return "the run was over too soon for that"
+	}
+	return "the window is " + count(windowFromBase) + " to " + count(windowToBase) + " times base, so that it takes a base of " + moment(least) + " or more"
+}
+
+// windowPeak is the harm that the verdict speaks of: the fullest bucket of retries in the window. Only what is
+// above capacity is a wave.
+func windowPeak(run *record.Run) string {
+	peak := run.Convoy.WindowPeakOverCapacity
+	if !finite(peak) {
+		peak = run.Convoy.PeakOverCapacity
+	}
+	switch {
+	case !finite(peak):
 		return ""
+	case *peak > 1:
+		return ", waves up to " + times(peak) + " capacity"
+	default:
+		return ", at most " + times(peak) + " capacity in a bucket"
 	}
 }
 
@@ -155,7 +204,7 @@ func progress(run *record.Run) string {
 	case o.Succeeded == o.Started && run.Completion != nil:
 		return "all " + plural(o.Started, "operation") + " done after " + length(float64(*run.Completion))
 	default:
-		return count(o.Succeeded) + " of " + plural(o.Started, "operation") + " done after " + span(run.Duration)
+		return count(o.Succeeded) + " of " + plural(o.Started, "operation") + " succeeded in " + span(run.Duration)
 	}
 }
 

@@ -59,3 +59,27 @@ func TestSharedSeed(t *testing.T) {
 		}
 	}
 }
+
+// TestHeadline: CLEAR stands by itself only where retries were judged and somebody was served.
+func TestHeadline(t *testing.T) {
+	run := func(v Verdict, index *float64, succeeded int64) Run {
+		return Run{Convoy: Convoy{Verdict: v, ConvoyIndex: index}, Operations: Operations{Started: 9, Succeeded: succeeded}}
+	}
+	low := 0.01
+	for _, tt := range []struct {
+		name string
+		run  Run
+		want Verdict
+	}{
+		{"clear", run(VerdictClear, &low, 1), VerdictClear},
+		{"without an index", run(VerdictClear, nil, 9), VerdictUnjudged},
+		{"nobody served", run(VerdictClear, &low, 0), VerdictUnserved},
+		{"neither", run(VerdictClear, nil, 0), VerdictUnjudged},
+		{"overload without an index", run(VerdictOverload, nil, 0), VerdictOverload},
+		{"convoy", run(VerdictConvoy, &low, 0), VerdictConvoy},
+	} {
+		if got := tt.run.Headline(); got != tt.want {
+			t.Errorf("%s: %s, want %s", tt.name, got, tt.want)
+		}
+	}
+}
