@@ -89,6 +89,17 @@ func BenchmarkRejected(b *testing.B) {
 	}
 }
 
+// BenchmarkServed is one job, admitted and handed out when it is done.
+func BenchmarkServed(b *testing.B) {
+	s := station.New(station.Config{PerSecond: 1000}, nil)
+	var now time.Duration
+	for b.Loop() {
+		s.Arrive(now, 0)
+		now += time.Millisecond
+		s.Finish(now)
+	}
+}
+
 // BenchmarkCancelQueued takes jobs out of the middle of queues of any length.
 func BenchmarkCancelQueued(b *testing.B) {
 	for _, length := range []int{100, 1_000_000} {

@@ -114,7 +114,7 @@ type entry struct {
 	slot   int32
 }
 
-func (e entry) before(other entry) bool {
+func (e *entry) before(other *entry) bool {
 	if e.finish != other.finish {
 		return e.finish.less(other.finish)
 	}
@@ -125,30 +125,35 @@ func (e entry) before(other entry) bool {
 // they started. It keeps job.place, so that any job can be taken out in O(log n).
 type heap []entry
 
-func (h *heap) push(t *table, e entry) {
-	*h = append(*h, e)
-	h.up(t, len(*h)-1, e)
+// settle puts the last entry, which has just been appended, where it belongs.
+func (h heap) settle(t *table) {
+	last := len(h) - 1
+	if last > 0 && h[last].before(&h[(last-1)/2]) {
+		h.up(t, last, h[last])
+		return
+	}
+	t.jobs[h[last].slot].place = int32(last)
 }
 
-func (h *heap) remove(t *table, place int) entry {
+func (h *heap) remove(t *table, place int) {
 	old := *h
-	gone, last := old[place], old[len(old)-1]
 	*h = old[:len(old)-1]
-	switch {
-	case place == len(*h):
-	case place > 0 && last.before((*h)[(place-1)/2]):
+	if place == len(*h) {
+		return
+	}
+	last := old[len(old)-1]
+	if place > 0 && last.before(&old[(place-1)/2]) {
 		h.up(t, place, last)
-	default:
+	} else {
 		h.down(t, place, last)
 	}
-	return gone
 }
 
 // up puts e at place or nearer to the root.
 func (h heap) up(t *table, place int, e entry) {
 	for place > 0 {
 		parent := (place - 1) / 2
-		if !e.before(h[parent]) {
+		if !e.before(&h[parent]) {
 			break
 		}
 		h.set(t, place, h[parent])
@@ -164,10 +169,10 @@ func (h heap) down(t *table, place int, e entry) {
 		if child >= len(h) {
 			break
 		}
-		if child+1 < len(h) && h[child+1].before(h[child]) {
+		if child+1 < len(h) && h[child+1].before(&h[child]) {
 			child++
 		}
-		if !h[child].before(e) {
+		if !h[child].before(&e) {
 			break
 		}
 		h.set(t, place, h[child])
