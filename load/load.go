@@ -149,7 +149,7 @@ func (s storm) runAll(ctx context.Context, result *record.Result) error {
 		if seeds.first != nil {
 			run := *seeds.first
 			if s.plan.Repeat > 1 {
-				run.Repeats = record.Repeated(s.plan.Seed.Value, seeds.figures)
+				run.Repeats = record.RepeatsOf(s.plan.Seed.Value, s.plan.Repeat, seeds.ended)
 			}
 			result.Runs = append(result.Runs, run)
 			for _, reason := range seeds.reasons() {

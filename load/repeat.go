@@ -9,9 +9,9 @@ import (
 
 // A seedRuns is what the seeds of one strategy measured in real time.
 type seedRuns struct {
-	first   *record.Run // nil where it could not run
-	invalid []string    // why the first seed's generator did not keep up
-	figures [][]float64 // of each seed that came to its end; none without a repeat
+	first   *record.Run   // nil where it could not run
+	invalid []string      // why the first seed's generator did not keep up
+	ended   []record.Seed // of each seed that came to its end; none without a repeat
 
 	othersInvalid int    // of how many other seeds the generator did not keep up
 	otherReason   string // the first of these, and why
@@ -45,7 +45,7 @@ func (s *storm) runSeeds(ctx context.Context) (seedRuns, error) {
 			}
 		}
 		if whole && s.plan.Repeat > 1 {
-			all.figures = append(all.figures, record.Figures(&run))
+			all.ended = append(all.ended, record.SeedOf(&run))
 		}
 	}
 	return all, nil

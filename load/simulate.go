@@ -67,9 +67,9 @@ type simulation struct {
 
 // An ending is what became of one seed of a strategy.
 type ending struct {
-	run     *record.Run // of the first seed, also where it was cut; else nil
-	figures []float64   // with a repeat
-	whole   bool        // it came to its end
+	run   *record.Run // of the first seed, also where it was cut; else nil
+	seed  record.Seed // with a repeat
+	whole bool        // it came to its end
 }
 
 // A task is what one worker does without a break: the trials of these places.
@@ -212,7 +212,7 @@ func (s *simulation) ending(at place, run record.Run, cut bool) ending {
 		e.run = &run
 	}
 	if s.plan.Repeat > 1 {
-		e.figures = record.Figures(&run)
+		e.seed = record.SeedOf(&run)
 	}
 	return e
 }
@@ -232,11 +232,11 @@ func (s *simulation) runs() (list []record.Run, interrupted bool) {
 		}
 		run := *seeds[0].run
 		if s.plan.Repeat > 1 {
-			rows := make([][]float64, whole)
-			for i := range rows {
-				rows[i] = seeds[i].figures
+			ended := make([]record.Seed, whole)
+			for i := range ended {
+				ended[i] = seeds[i].seed
 			}
-			run.Repeats = record.Repeated(s.plan.Seed.Value, rows)
+			run.Repeats = record.RepeatsOf(s.plan.Seed.Value, s.plan.Repeat, ended)
 		}
 		list = append(list, run)
 	}

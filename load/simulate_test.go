@@ -210,7 +210,7 @@ func TestSimulateInterrupted(t *testing.T) {
 	if whole.Duration != 30*time.Minute || strings.Contains(strings.Join(whole.Notes, "\n"), "cut") {
 		t.Errorf("the first run ends at %v, notes %q", whole.Duration, whole.Notes)
 	}
-	if cut.Duration < 99*time.Second || cut.Duration > 29*time.Minute || cut.Operations.Unfinished == 0 || cut.Repeats != nil {
+	if cut.Duration < 99*time.Second || cut.Duration > 29*time.Minute || cut.Operations.Unfinished == 0 || cut.Repeats == nil || cut.Repeats.Count != 0 || cut.Repeats.Asked != 2 {
 		t.Errorf("the second run ends at %v with %d unfinished and repeats %v", cut.Duration, cut.Operations.Unfinished, cut.Repeats)
 	}
 	if notes := strings.Join(cut.Notes, "\n"); !strings.Contains(notes, "this run was cut "+record.Short(cut.Duration)+" after its start") {
@@ -248,6 +248,10 @@ func TestSimulateInterruptedRepeats(t *testing.T) {
 			t.Fatalf("%s: repeats = %+v, want the seeds that had ended", run.Strategy, r)
 		}
 		only := simulate(t, scenario(t, "strategy: "+run.Strategy, "clients: 100", "repeat: "+strconv.FormatInt(r.Count, 10)), load.Env{}).Runs[0]
+		if r.Asked != 10000 {
+			t.Errorf("%s: %d seeds were asked for, want 10000", run.Strategy, r.Asked)
+		}
+		r.Asked = r.Count
 		if a, b := asJSON(t, r), asJSON(t, only.Repeats); a != b {
 			t.Errorf("%s: %s, and a run of so many seeds has %s", run.Strategy, a, b)
 		}
@@ -348,12 +352,12 @@ func TestRepeatInRealTime(t *testing.T) {
 	rows := readTrace(t, trace.until(time.Now()))
 	for _, run := range result.Runs {
 		checkBooks(t, &run, rows) // so that the trace is of the first seed alone
-		var figures [][]float64
+		var seeds []record.Seed
 		for _, seed := range []string{"1", "2", "3"} {
 			alone, _ := bubble(t, scenario(t, append(lines[1:], "strategy: "+run.Strategy, "seed: "+seed)...), 0)
-			figures = append(figures, record.Figures(&alone.Runs[0]))
+			seeds = append(seeds, record.SeedOf(&alone.Runs[0]))
 		}
-		if got, want := asJSON(t, run.Repeats), asJSON(t, record.Repeated(1, figures)); got != want {
+		if got, want := asJSON(t, run.Repeats), asJSON(t, record.RepeatsOf(1, 3, seeds)); got != want {
 			t.Errorf("%s: repeats = %s, want %s", run.Strategy, got, want)
 		}
 		if notes := strings.Join(run.Notes, "\n"); !strings.Contains(notes, "the gates judge the run of the first seed") {

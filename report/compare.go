@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 
 	"stormtest/load/record"
@@ -16,6 +17,8 @@ type criterion struct {
 	// effort is a price that a strategy also saves by not doing its work: only the strategies that
 	// succeeded most often are compared by it.
 	effort bool
+	// absenceLoses says that to have no figure is worse than any.
+	absenceLoses bool
 	// ofArrivals says that a run from a log has it too.
 	ofArrivals bool
 }
@@ -24,16 +27,16 @@ type criterion struct {
 const bestMark = "*"
 
 var criteria = []criterion{
-	{short: "succeeded", long: "operations done", highest: true,
+	{short: "succeeded", long: "succeeded", highest: true,
 		text:   func(r *record.Run) string { return count(r.Operations.Succeeded) },
 		figure: func(r *record.Run) *float64 { return floatOf(r.Operations.Succeeded) }},
-	{short: "attempts", long: "attempts sent", effort: true,
+	{short: "attempts", long: "attempts", effort: true,
 		text:   func(r *record.Run) string { return count(r.Attempts.Sent) },
 		figure: func(r *record.Run) *float64 { return floatOf(r.Attempts.Sent) }},
 	{short: "amplif.", long: "amplification", effort: true,
 		text:   func(r *record.Run) string { return number(r.Amplification) },
 		figure: func(r *record.Run) *float64 { return r.Amplification }},
-	{short: "all done", long: "all done after",
+	{short: "all done", long: "all done", absenceLoses: true,
 		text:   func(r *record.Run) string { return lengthOr(r.Completion) },
 		figure: func(r *record.Run) *float64 { return floatOrNil(r.Completion) }},
 	{short: "peak", long: "peak / capacity", ofArrivals: true,
@@ -59,54 +62,112 @@ func floatOrNil(n *int64) *float64 {
 	return floatOf(*n)
 }
 
-// writeComparison writes several strategies side by side, and with them the target that the order holds for.
+// writeComparison writes several strategies side by side, and with them the target that the order holds for. Where
+// several seeds ran it is their means that are compared.
 func writeComparison(p *page, r *record.Result, plan planFields) {
 	p.heading("Side by side")
-	if rows := comparisonRows(r); tableCells(rows) <= p.width {
-		writeComparisonRows(p, r, rows)
+	seeds := seedsEnded(r) > 0
+	ranked := false
+	if seeds {
+		ranked = writeRepeats(p, r)
 	} else {
-		writeComparisonBlocks(p, r)
+		ranked = writeFirstSeeds(p, r)
+		p.blank()
 	}
-	p.blank()
-	p.para(bestMark, factIndent, "best of its kind; attempts and amplification are compared only between strategies that got (within 1"+string(nbsp)+"%) most done.")
-	writeRepeats(p, r)
 	model := targetModel(r, plan)
+	if !ranked {
+		if model != "" {
+			p.para("Target", factIndent, model)
+		}
+		return
+	}
+	legend := "best of its kind; attempts and amplification are compared only between strategies that got (within 1" + string(nbsp) + "%) most done"
+	if seeds {
+		legend += ", means only where every seed has the figure"
+	}
+	p.para(bestMark, factIndent, legend+".")
 	if model == "" {
 		model = "unknown, as the result holds no plan"
 	}
 	p.para("Target", factIndent, "the ranking holds for this target model: "+model+". Against another kind of target the order can be another.")
 }
 
-// figureWithMark is the text of a criterion with its mark, or a blank in its place.
-func (c criterion) figureWithMark(r *record.Result, run *record.Run) string {
-	if c.isBest(r, run) {
-		return c.known(run) + styled(markGreen, bestMark)
+// writeFirstSeeds compares the runs, and says whether one of them is the best at something.
+func writeFirstSeeds(p *page, r *record.Result) (ranked bool) {
+	texts := make([][]string, len(criteria))
+	for i, c := range criteria {
+		texts[i] = c.marked(r)
+		ranked = ranked || slices.ContainsFunc(texts[i], hasMark)
 	}
-	return c.known(run) + string(nbsp)
+	if rows := comparisonRows(r, texts); tableCells(rows) <= p.width {
+		writeComparisonRows(p, r, rows)
+	} else {
+		writeComparisonBlocks(p, r, texts)
+	}
+	return ranked
 }
 
-// isBest says whether no other run has a better figure. Where all have the same, none is best.
-func (c criterion) isBest(r *record.Result, run *record.Run) bool {
-	mine := c.best(run)
-	if !finite(mine) || c.effort && !amongMostDone(r, run) {
-		return false
-	}
-	better := false
-	for i := range r.Runs {
-		other := c.best(&r.Runs[i])
-		if !finite(other) || c.effort && !amongMostDone(r, &r.Runs[i]) {
-			better = better || &r.Runs[i] != run
+// hasMark says whether a text has the mark of the best.
+func hasMark(text string) bool { return strings.HasSuffix(text, styled(markGreen, bestMark)) }
+
+// A standing is one strategy's place in a row of figures that are compared.
+type standing struct {
+	value *float64 // nil where it is not compared
+	shown string
+}
+
+// best says which of the standings are marked: those that none beats as they are shown, and that are not alone.
+// Where absence is a defeat, as of a completion that never was, a standing without a value is one that is beaten.
+func best(all []standing, highest, absenceLoses bool) []bool {
+	marks := make([]bool, len(all))
+	for i, mine := range all {
+		if !finite(mine.value) {
 			continue
 		}
-		if *other != *mine {
-			better = true
-			if (*other > *mine) == c.highest {
-				return false
+		beaten, beats := false, false
+		for _, other := range all {
+			switch {
+			case !finite(other.value):
+				beats = beats || absenceLoses
+			case *other.value == *mine.value || other.shown == mine.shown:
+			case (*other.value > *mine.value) == highest:
+				beaten = true
+			default:
+				beats = true
 			}
 		}
+		marks[i] = beats && !beaten
 	}
-	return better
+	return marks
 }
+
+// marked returns the texts of a criterion for every run, each with its mark or a blank in its place.
+func (c criterion) marked(r *record.Result) []string {
+	all := make([]standing, len(r.Runs))
+	for i := range r.Runs {
+		run := &r.Runs[i]
+		all[i].shown = c.known(run)
+		if served(run) && (!c.effort || amongMostDone(r, run)) {
+			all[i].value = c.best(run)
+		}
+	}
+	return withMarks(all, best(all, c.highest, c.effort || c.absenceLoses))
+}
+
+// withMarks returns the texts with a mark behind the best, and a blank behind the others.
+func withMarks(all []standing, marks []bool) []string {
+	texts := make([]string, len(all))
+	for i := range all {
+		texts[i] = all[i].shown + string(nbsp)
+		if marks[i] {
+			texts[i] = all[i].shown + styled(markGreen, bestMark)
+		}
+	}
+	return texts
+}
+
+// served says that a strategy got something done, without which its figures are no feat. Of a log nobody knows.
+func served(run *record.Run) bool { return run.FromLog != nil || run.Operations.Succeeded > 0 }
 
 // amongMostDone says whether the run succeeded at least 0.99 times as often as the best one.
 func amongMostDone(r *record.Result, run *record.Run) bool {
@@ -120,8 +181,8 @@ func amongMostDone(r *record.Result, run *record.Run) bool {
 // verdictCells is the width of the longest verdict.
 const verdictCells = len(record.VerdictOverload)
 
-// comparisonRows is the table with a row for each strategy.
-func comparisonRows(r *record.Result) [][]string {
+// comparisonRows is the table with a row for each strategy; texts are those of the criteria for each run.
+func comparisonRows(r *record.Result, texts [][]string) [][]string {
 	head := []string{"strategy"}
 	for _, c := range criteria {
 		head = append(head, c.short+string(nbsp))
@@ -130,8 +191,8 @@ func comparisonRows(r *record.Result) [][]string {
 	for i := range r.Runs {
 		run := &r.Runs[i]
 		row := []string{clip(clean(run.Strategy), 16)}
-		for _, c := range criteria {
-			row = append(row, c.figureWithMark(r, run))
+		for k := range criteria {
+			row = append(row, texts[k][i])
 		}
 		rows = append(rows, append(row, padRight(verdictWord(run), verdictCells)))
 	}
@@ -154,7 +215,7 @@ func writeComparisonRows(p *page, r *record.Result, rows [][]string) {
 }
 
 // writeComparisonBlocks writes criteria as rows and as many strategies as fit beside each other.
-func writeComparisonBlocks(p *page, r *record.Result) {
+func writeComparisonBlocks(p *page, r *record.Result, texts [][]string) {
 	labels := []string{""}
 	for _, c := range criteria {
 		label := c.long
@@ -181,8 +242,8 @@ func writeComparisonBlocks(p *page, r *record.Result) {
 	for i := range r.Runs {
 		run := &r.Runs[i]
 		column := []string{clip(clean(run.Strategy), 16) + string(nbsp)}
-		for _, c := range criteria {
-			column = append(column, c.figureWithMark(r, run))
+		for k := range criteria {
+			column = append(column, texts[k][i])
 		}
 		column = append(column, verdictWord(run)+string(nbsp), flagList(run))
 		if len(columns) > 1 && tableCells(transpose(append(columns, column))) > p.width {

@@ -24,7 +24,7 @@ func writeRun(p *page, run *record.Run, plan planFields) {
 		p.heading(name + ", " + length)
 	}
 	if s := run.Repeats; s != nil {
-		p.fact("Seed", plainUint(s.Seeds[0])+", the first of "+count(s.Count))
+		p.fact("Seed", plainUint(s.Seeds[0])+", the first of "+count(seedsAsked(s)))
 	}
 	drawChart(p, run, plan)
 	p.blank()
@@ -173,7 +173,7 @@ func writeSynchrony(p *page, run *record.Run, plan planFields) {
 		inBucket = append(inBucket, number(c.PeakOverMean)+"x the mean")
 	}
 	p.fact("Peak", count(c.PeakArrivals)+" in a bucket"+inBrackets(inBucket),
-		count(c.PeakSlidingArrivals)+" in any "+moment(run.Bucket)+inBrackets(overCapacity(slidingPeak(run))), judgedPeak)
+		count(c.PeakSlidingArrivals)+" in "+moment(run.Bucket)+" from any whole ms on"+inBrackets(overCapacity(slidingPeak(run))), judgedPeak)
 	after := ""
 	if finite(c.PostOutageIndex) {
 		after = index(c.PostOutageIndex) + " after the last outage"
@@ -258,7 +258,7 @@ func writeRecovery(p *page, run *record.Run) {
 // writeBooks shows that nothing was lost on the way, or what was.
 func writeBooks(p *page, run *record.Run) {
 	b := &run.Books
-	sum := count(b.AttemptsSent) + " attempts sent = " + count(b.Arrivals) + " arrivals"
+	sum := plural(b.AttemptsSent, "attempt") + " sent = " + plural(b.Arrivals, "arrival")
 	if lost := named(b.Lost); len(lost) > 0 {
 		var all int64
 		for _, n := range b.Lost {

@@ -246,7 +246,10 @@ var seeds = map[string]map[string]record.Spread{
 
 // repeated gives run 400 seeds.
 func repeated(run record.Run) record.Run {
-	run.Repeats = &record.Repeats{Count: 400, Seeds: [2]uint64{42, 441}, Figures: seeds[run.Strategy]}
+	run.Repeats = &record.Repeats{Asked: 400, Count: 400, Seeds: [2]uint64{42, 441}, Figures: seeds[run.Strategy], Verdicts: map[record.Verdict]int64{run.Convoy.Verdict: 400}}
+	if run.Strategy == "decorrelated" {
+		run.Repeats.Verdicts = map[record.Verdict]int64{record.VerdictOverload: 8, record.VerdictClear: 392}
+	}
 	return run
 }
 

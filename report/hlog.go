@@ -47,11 +47,11 @@ func fromLog(r *record.Result) bool {
 }
 
 // writeLogTroubles says what a result from a log lacks.
-func writeLogTroubles(p *page, r *record.Result) {
+func writeLogTroubles(p *page, r *record.Result, plan planFields) {
 	p.para(styled(markYellow, "RECOVERED"), factIndent, "Made from a log of arrivals: what it does not hold is left out below, and no strategy is judged.")
 	p.blank()
 	if r.Interrupted {
-		p.para(styled(markYellow, "INTERRUPTED"), factIndent, "The run was ended early: strategies that had not begun are missing.")
+		p.para(styled(markYellow, "INTERRUPTED"), factIndent, "The run was ended early"+notBegun(r, plan)+".")
 		p.blank()
 	}
 }

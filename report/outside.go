@@ -51,7 +51,7 @@ func writeBooksOutside(p *page, run *record.Run) {
 	for _, n := range run.Outside.Answers {
 		answers += n
 	}
-	sum := count(run.Books.Arrivals) + " arrivals = " + count(answers) + " answers"
+	sum := plural(run.Books.Arrivals, "arrival") + " = " + plural(answers, "answer")
 	if n := run.Outside.Unanswered; n != 0 {
 		sum += " + " + count(n) + " unanswered at the end"
 	}

@@ -95,6 +95,9 @@ var (
 // modelOCC is the target that has no capacity.
 const modelOCC = "occ"
 
+// fieldWords stand in the target's line for fields whose names read badly there.
+var fieldWords = map[string]string{"send-retry-after": "Retry-After sent", "unix-socket": "unix socket"}
+
 // modelUnread lists the fields that each model does not read.
 var modelUnread = map[string][]string{
 	"slots":          {"burst"},
@@ -121,7 +124,7 @@ func targetModel(r *record.Result, f planFields) string {
 	var parts []string
 	for _, key := range fields {
 		if text := f.text(key); text != "" && text != idle[key] {
-			parts = append(parts, strings.ReplaceAll(key, "-", " ")+string(nbsp)+text)
+			parts = append(parts, cmp.Or(fieldWords[key], key)+string(nbsp)+text)
 		}
 	}
 	if n := len(r.Addresses); n > 1 {

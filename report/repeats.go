@@ -1,7 +1,9 @@
 package report
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -13,17 +15,19 @@ import (
 type repeatedFigure struct {
 	metric, short, long string
 	write               func(s *record.Spread) string
+	like                string // the criterion by whose rules the means are compared; empty where they are not
 }
 
 var repeatedFigures = []repeatedFigure{
-	{"attempts_sent", "attempts", "attempts sent", spreadIn(wholeNumber, "")},
-	{"completion", "all done", "all done after", spreadOfLength},
-	{"success_share", "succeeded", "operations done", spreadIn(percentDigits, string(nbsp)+"%")},
-	{"amplification", "amplif.", "amplification", spreadIn(significant, "")},
-	{"peak_over_capacity", "peak", "peak / capacity", spreadIn(timesDigits, "x")},
-	{"convoy_index", "convoy", "convoy index", spreadIn(indexDigits, "")},
-	{"operation_latency_p50", "oper. p50", "operation p50", spreadOfLength},
-	{"operation_latency_p99", "oper. p99", "operation p99", spreadOfLength},
+	{"success_share", "success", "success share", spreadIn(percentDigits, string(nbsp)+"%"), "succeeded"},
+	{"attempts_sent", "attempts", "attempts", spreadIn(wholeNumber, ""), "attempts"},
+	{"amplification", "amplif.", "amplification", spreadIn(significant, ""), "amplification"},
+	{"completion", "all done", "all done", spreadOfLength, "all done"},
+	{"peak_over_capacity", "peak", "peak / capacity", spreadIn(timesDigits, "x"), "peak / capacity"},
+	{"convoy_index", "convoy", "convoy index", spreadIn(indexDigits, ""), "convoy index"},
+	{"waves", "waves", "waves", spreadIn(significant, ""), "waves"},
+	{"operation_latency_p50", "op. p50", "operation latency p50", spreadOfLength, ""},
+	{"operation_latency_p99", "op. p99", "operation latency p99", spreadOfLength, ""},
 }
 
 func wholeNumber(v float64) string {
@@ -71,19 +75,130 @@ func seedsOf(r *record.Result) *record.Repeats {
 	return nil
 }
 
-// seedsText names the seeds: 200 seeds from 1 to 200.
-func seedsText(s *record.Repeats) string {
-	if s.Count == 1 {
-		return "one seed," + string(nbsp) + plainUint(s.Seeds[0]) + ","
+// seedsAsked is how many seeds the plan wanted; files of old do not say.
+func seedsAsked(s *record.Repeats) int64 { return max(s.Asked, s.Count) }
+
+// seedsEnded is how many seeds came to their end, of the strategy with most.
+func seedsEnded(r *record.Result) int64 {
+	var most int64
+	for i := range r.Runs {
+		if s := r.Runs[i].Repeats; s != nil {
+			most = max(most, s.Count)
+		}
 	}
-	return plural(s.Count, "seed") + " from" + string(nbsp) + plainUint(s.Seeds[0]) + " to" + string(nbsp) + plainUint(s.Seeds[1])
+	return most
+}
+
+// seedsText names the seeds: 200 seeds from 1 to 200 ran, or how many of those that were asked for.
+func seedsText(r *record.Result) string {
+	s, most := seedsOf(r), seedsEnded(r)
+	least, asked := most, seedsAsked(s)
+	for i := range r.Runs {
+		if s := r.Runs[i].Repeats; s != nil {
+			least, asked = min(least, s.Count), max(asked, seedsAsked(s))
+		}
+	}
+	switch {
+	case most < 1:
+		return "none of the " + count(asked) + " that were asked for came to its end. Verdicts, charts and figures are of what there is of the first one," + string(nbsp) + plainUint(s.Seeds[0]) + "."
+	case least < most:
+		return "from " + count(least) + " to " + count(most) + " of the " + count(asked) + " that were asked for came to their end, by strategy."
+	case most < asked:
+		return count(most) + " of the " + count(asked) + " that were asked for came to their end, from" + string(nbsp) + plainUint(s.Seeds[0]) + " on."
+	case most == 1:
+		return "one seed," + string(nbsp) + plainUint(s.Seeds[0]) + ", ran."
+	}
+	return plural(most, "seed") + " from" + string(nbsp) + plainUint(s.Seeds[0]) + " to" + string(nbsp) + plainUint(s.Seeds[1]) + " ran."
+}
+
+// verdictSeeds says in how many seeds the run's headline was each word: the one that stands there is of the first
+// alone. Empty where that is no news.
+func verdictSeeds(run *record.Run) string {
+	s := run.Repeats
+	if s == nil || s.Count < 2 {
+		return ""
+	}
+	var parts []string
+	for _, v := range verdictsByCount(s) {
+		if n := s.Verdicts[v]; n == s.Count {
+			return "(in all " + plural(n, "seed") + ") "
+		}
+		text := string(v) + " in" + string(nbsp) + count(s.Verdicts[v])
+		if len(parts) == 0 {
+			text += " of " + plural(s.Count, "seed")
+		}
+		parts = append(parts, text)
+	}
+	if parts == nil {
+		return ""
+	}
+	return "(" + strings.Join(parts, ", ") + ") "
+}
+
+// verdictsByCount lists the verdicts that some seed had, the most frequent first.
+func verdictsByCount(s *record.Repeats) []record.Verdict {
+	var list []record.Verdict
+	for _, v := range verdicts {
+		if s.Verdicts[v] > 0 {
+			list = append(list, v)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b record.Verdict) int { return cmp.Compare(s.Verdicts[b], s.Verdicts[a]) })
+	return list
+}
+
+// verdicts are the words of a headline, from bad to good.
+var verdicts = []record.Verdict{
+	record.VerdictConvoy, record.VerdictClumped, record.VerdictOverload, record.VerdictUnserved, record.VerdictUnjudged, record.VerdictClear,
+}
+
+// marked returns the texts of a figure for every run, with marks where the means are compared.
+func (f repeatedFigure) marked(r *record.Result) []string {
+	at := slices.IndexFunc(criteria, func(c criterion) bool { return c.long == f.like })
+	all := make([]standing, len(r.Runs))
+	means := make([]standing, len(r.Runs))
+	for i := range r.Runs {
+		all[i].shown = none
+		s := r.Runs[i].Repeats
+		if s == nil {
+			continue
+		}
+		all[i].shown = f.spreadText(s)
+		spread := s.Figures[f.metric]
+		if at < 0 || spread.Count != s.Count || !mostDoneOnAverage(r, s, criteria[at].effort) {
+			continue
+		}
+		mean, range5to95, _ := strings.Cut(all[i].shown, "[")
+		_, unit, _ := strings.Cut(range5to95, "]")
+		means[i] = standing{spread.Mean, mean + unit}
+	}
+	if at < 0 || len(r.Runs) < 2 {
+		return withMarks(all, make([]bool, len(all)))
+	}
+	return withMarks(all, best(means, criteria[at].highest, criteria[at].effort || criteria[at].absenceLoses))
+}
+
+// mostDoneOnAverage says whether a strategy got something done, and for an effort at least 0.99 times as large a share as
+// the one with most.
+func mostDoneOnAverage(r *record.Result, s *record.Repeats, effort bool) bool {
+	share := func(s *record.Repeats) float64 {
+		if s == nil || !finite(s.Figures["success_share"].Mean) {
+			return 0
+		}
+		return *s.Figures["success_share"].Mean
+	}
+	var most float64
+	for i := range r.Runs {
+		most = max(most, share(r.Runs[i].Repeats))
+	}
+	return share(s) > 0 && (!effort || share(s) >= 0.99*most)
 }
 
 // writeRepeats writes the figures over all seeds, a column for each strategy, or lists where
-// no column fits.
-func writeRepeats(p *page, r *record.Result) {
-	if seedsOf(r) == nil {
-		return
+// no column fits, and says whether one of them is the best at something.
+func writeRepeats(p *page, r *record.Result) (ranked bool) {
+	if seedsEnded(r) < 1 {
+		return false
 	}
 	title, indent := "All seeds", factIndent
 	if len(r.Runs) < 2 {
@@ -91,38 +206,52 @@ func writeRepeats(p *page, r *record.Result) {
 		title, indent = "", 0
 	}
 	labels := []string{"", "seeds"}
+	columns := make([][]string, len(r.Runs))
+	for i := range r.Runs {
+		columns[i] = []string{clip(clean(r.Runs[i].Strategy), 16) + string(nbsp), none + string(nbsp)}
+		if s := r.Runs[i].Repeats; s != nil {
+			columns[i][1] = count(s.Count) + string(nbsp)
+		}
+	}
+	odd := false
 	for _, f := range repeatedFigures {
 		label := f.long
-		if p.width < 2*factIndent+len("operations done") {
+		if p.width < 2*factIndent+len("operation latency p50") {
 			label = f.short
 		}
 		labels = append(labels, label)
-	}
-	var columns [][]string
-	odd := false
-	for i := range r.Runs {
-		run := &r.Runs[i]
-		column := []string{clip(clean(run.Strategy), 16), none}
-		if run.Repeats != nil {
-			column[1] = count(run.Repeats.Count)
+		for i, text := range f.marked(r) {
+			odd = odd || strings.Contains(text, inSeeds)
+			ranked = ranked || hasMark(text)
+			columns[i] = append(columns[i], text)
 		}
-		for _, f := range repeatedFigures {
+	}
+	for _, v := range verdicts {
+		labels = append(labels, string(v))
+		some := false
+		for i := range r.Runs {
 			text := none
-			if run.Repeats != nil {
-				text = f.spreadText(run.Repeats)
-				odd = odd || strings.Contains(text, inSeeds)
+			if s := r.Runs[i].Repeats; s != nil && len(s.Verdicts) > 0 {
+				text = count(s.Verdicts[v])
+				some = some || s.Verdicts[v] != 0
 			}
-			column = append(column, text)
+			columns[i] = append(columns[i], text+string(nbsp))
 		}
-		columns = append(columns, column)
+		if !some { // a row of a word that no seed had
+			labels = labels[:len(labels)-1]
+			for i := range columns {
+				columns[i] = columns[i][:len(columns[i])-1]
+			}
+		}
 	}
-	p.para(title, indent, "mean"+string(nbsp)+"[5-95"+string(nbsp)+"%]: the mean, and the 5th and 95th percentile of the seeds")
+	p.para(title, indent, "mean"+string(nbsp)+"[5-95"+string(nbsp)+"%]: the mean, and the 5th and 95th percentile of the seeds; then how many seeds had which verdict")
 	p.blank()
 	writeColumns(p, labels, columns)
 	p.blank()
 	if odd {
-		p.para("in n", factIndent, "so many seeds had a value: the others are in no figure of that row (all done after, for one, has none where an operation failed)")
+		p.para("in n", factIndent, "so many seeds had a value: the others are in no figure of that row (all done, for one, has none where an operation failed)")
 	}
+	return ranked
 }
 
 // writeColumns writes columns beside their labels, as many in a row as fit, or as lists where none does.
@@ -155,9 +284,9 @@ func writeColumns(p *page, labels []string, columns [][]string) {
 // writeList writes one column as a list; its first element is the title.
 func writeList(p *page, labels, column []string) {
 	p.blank()
-	p.para("", 0, styled(markBold, column[0]))
+	p.para("", 0, styled(markBold, strings.TrimSuffix(column[0], string(nbsp))))
 	for i := 1; i < len(column); i++ {
-		p.para(labels[i]+":", 2, column[i])
+		p.para(labels[i]+":", 2, strings.TrimSuffix(column[i], string(nbsp)))
 	}
 }
 
@@ -165,7 +294,7 @@ func writeList(p *page, labels, column []string) {
 func repeatFlags(r *record.Result) string {
 	text := "--seed" + string(nbsp) + plainUint(r.Seed)
 	if s := seedsOf(r); s != nil {
-		text += " --repeat" + string(nbsp) + strconv.FormatInt(s.Count, 10)
+		text += " --repeat" + string(nbsp) + strconv.FormatInt(seedsAsked(s), 10)
 	}
 	return text
 }

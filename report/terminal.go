@@ -20,10 +20,10 @@ const factIndent = 14
 func Terminal(w io.Writer, r *record.Result, o Options) error {
 	p := newPage(w, o)
 	plan := readPlan(r)
-	writeTroubles(p, r)
+	writeTroubles(p, r, plan)
 	writeHead(p, r, plan)
 	writeVerdicts(p, r, plan)
-	writeGates(p, r)
+	writeGates(p, r, plan)
 	if len(r.Runs) > 1 {
 		writeComparison(p, r, plan)
 	} else {
@@ -38,9 +38,9 @@ func Terminal(w io.Writer, r *record.Result, o Options) error {
 }
 
 // writeTroubles says what makes the figures say something else than they seem to.
-func writeTroubles(p *page, r *record.Result) {
+func writeTroubles(p *page, r *record.Result, plan planFields) {
 	if fromLog(r) {
-		writeLogTroubles(p, r)
+		writeLogTroubles(p, r, plan)
 		return
 	}
 	if !r.Valid {
@@ -55,13 +55,36 @@ func writeTroubles(p *page, r *record.Result) {
 		p.blank()
 	}
 	if r.Interrupted {
-		p.para(styled(markYellow, "INTERRUPTED"), factIndent, "A signal ended the run early: what was still waiting counts as unfinished, and strategies that had not begun are missing.")
+		p.para(styled(markYellow, "INTERRUPTED"), factIndent, "A signal ended the run early: what was still waiting counts as unfinished"+notBegun(r, plan)+".")
 		p.blank()
 	}
 }
 
+// notBegun names the strategies of the plan that did not run; empty where there are none.
+func notBegun(r *record.Result, plan planFields) string {
+	var missing []string
+	for name := range strings.SplitSeq(strings.ReplaceAll(plan.text("strategy"), " ", ""), ",") {
+		ran := slices.ContainsFunc(r.Runs, func(run record.Run) bool { return clean(run.Strategy) == name })
+		if !ran && name != "" && name != "all" {
+			missing = append(missing, name)
+		}
+	}
+	if missing == nil {
+		return ""
+	}
+	return ", and what had not begun is missing: " + strings.Join(missing, ", ")
+}
+
+// gatesCut says that gates were held against a run that had not come to its end. Where several seeds were to run it
+// is the first that counts.
+func gatesCut(r *record.Result, plan planFields) bool {
+	whole := func(run record.Run) bool { return run.Repeats != nil && run.Repeats.Count > 0 }
+	return r.Interrupted && (notBegun(r, plan) != "" || !slices.ContainsFunc(r.Runs, whole) ||
+		slices.ContainsFunc(r.Runs, func(run record.Run) bool { return !whole(run) }))
+}
+
 // writeGates lists every gate with what it found.
-func writeGates(p *page, r *record.Result) {
+func writeGates(p *page, r *record.Result, plan planFields) {
 	if len(r.Gates) == 0 {
 		return
 	}
@@ -78,6 +101,10 @@ func writeGates(p *page, r *record.Result) {
 	first := ""
 	if seedsOf(r) != nil {
 		first = ", on the first seed alone"
+	}
+	if gatesCut(r, plan) {
+		head, mark = "CUT SHORT", markYellow
+		first += "; they were held against what there was when the run was cut, which is no pass"
 	}
 	p.para("Gates", factIndent, styled(mark, head)+": "+count(int64(passed))+" of "+count(int64(len(r.Gates)))+" hold"+first)
 	for _, g := range r.Gates {

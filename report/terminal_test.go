@@ -425,7 +425,7 @@ func compared(t *testing.T, runs ...record.Run) map[string]string {
 	t.Helper()
 	rows := map[string]string{}
 	for line := range strings.Lines(render(t, resultOf(guidePlan, runs...), report.Options{Width: 79})) {
-		for _, head := range []string{"operations done", "attempts sent", "all done after", "waves "} {
+		for _, head := range []string{"succeeded ", "attempts ", "all done ", "peak / capacity", "convoy index", "waves "} {
 			if rest, ok := strings.CutPrefix(line, head); ok {
 				rows[strings.TrimSpace(head)] = strings.Join(strings.Fields(rest), " ")
 			}
@@ -441,14 +441,74 @@ func TestBestIsMarked(t *testing.T) {
 	lazy.Operations.Succeeded, lazy.Attempts.Sent, lazy.Completion = 100, 2000, nil
 	rows := compared(t, lazy, good, worse)
 	for head, want := range map[string]string{
-		"operations done": "100 2,000* 2,000*", "attempts sent": "2,000 9,341* 11,226", "all done after": "– 8.94 s* 20.6 s", "waves": "1* 1* 4",
+		"succeeded": "100 2,000* 2,000*", "attempts": "2,000 9,341* 11,226", "all done": "– 8.94 s* 20.6 s", "waves": "1* 1* 4",
 	} {
 		if rows[head] != want {
 			t.Errorf("%s: %q, want %q", head, rows[head], want)
 		}
 	}
-	if same := compared(t, good, good, good); strings.Contains(strings.Join([]string{same["waves"], same["attempts sent"]}, ""), "*") {
+	if same := compared(t, good, good, good); strings.Contains(strings.Join([]string{same["waves"], same["attempts"]}, ""), "*") {
 		t.Errorf("all alike, yet one is best: %v", same)
+	}
+}
+
+// TestBestOfNothing: what reads alike is marked alike, and where nobody was served or nothing is known nothing is best
+// and no order is said to hold.
+func TestBestOfNothing(t *testing.T) {
+	a, b, c := guideStorm("full"), guideStorm("decorrelated"), guideStorm("equal")
+	a.Convoy.ConvoyIndex, b.Convoy.ConvoyIndex, c.Convoy.ConvoyIndex = ptr(0.081), ptr(0.079), ptr(0.3)
+	if got, want := compared(t, a, b, c)["convoy index"], "0.08* 0.08* 0.30"; got != want {
+		t.Errorf("convoy index: %q, want %q", got, want)
+	}
+	b.Convoy.ConvoyIndex, c.Convoy.ConvoyIndex = nil, nil
+	if got, want := compared(t, a, b, c)["convoy index"], "0.08 – –"; got != want {
+		t.Errorf("convoy index: %q, want %q: an unknown one is no worse", got, want)
+	}
+	a.Operations.Succeeded, b.Operations.Succeeded, c.Operations.Succeeded = 0, 0, 0
+	text := words(t, resultOf(guidePlan, a, b, c), 79)
+	if strings.Contains(text, "*") || strings.Contains(text, "ranking") || !strings.Contains(text, "Target model slots") {
+		t.Errorf("nobody was served, and there is a best: %.1500q", text)
+	}
+}
+
+// TestInterruptedNamesWhatIsMissing: and only where something is; a gate that was held against a run that was cut
+// has not passed.
+func TestInterruptedNamesWhatIsMissing(t *testing.T) {
+	ended := func(run record.Run, n int64) record.Run {
+		run.Repeats = &record.Repeats{Asked: 3000, Count: n, Seeds: [2]uint64{42, 42 + uint64(max(n, 1)) - 1}}
+		return run
+	}
+	full, none := guideStorm("full"), guideStorm("none")
+	for _, tt := range []struct {
+		name, plan string
+		runs       []record.Run
+		want       []string
+		not        string
+	}{
+		{"the only one", `{"strategy":"full"}`, []record.Run{full}, []string{"counts as unfinished.", "Gates CUT SHORT: 1 of 1 hold; they were held against what there was"}, "missing"},
+		{"one of two", `{"strategy":"full,none"}`, []record.Run{full}, []string{"what had not begun is missing: none.", "Gates CUT SHORT"}, "passed"},
+		{"both", `{"strategy":"full,none"}`, []record.Run{full, none}, []string{"counts as unfinished.", "Gates CUT SHORT"}, "missing"},
+		{"some seeds", `{"strategy":"full"}`, []record.Run{ended(full, 68)}, []string{
+			"68 of the 3,000 that were asked for came to their end, from 42 on.", "Gates passed: 1 of 1 hold, on the first seed alone", "--seed 42 --repeat 3000", "42, the first of 3,000",
+		}, "CUT"},
+		{"other seeds", `{"strategy":"full,none"}`, []record.Run{ended(full, 68), ended(none, 67)}, []string{"from 67 to 68 of the 3,000", "Gates passed"}, "CUT"},
+		{"no seed", `{"strategy":"full,none"}`, []record.Run{ended(full, 0)}, []string{
+			"none of the 3,000 that were asked for came to its end. Verdicts, charts and figures are of what there is of the first one, 42.", "missing: none.", "Gates CUT SHORT", "--seed 42 --repeat 3000",
+		}, "All seeds"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			r := resultOf(tt.plan, tt.runs...)
+			r.Interrupted, r.Gates = true, []record.Gate{{Gate: "waves<5", OK: true, Reason: "waves is 3"}}
+			text := words(t, r, 200)
+			for _, part := range tt.want {
+				if !strings.Contains(text, part) {
+					t.Errorf("the report does not say %q: %.600q", part, text)
+				}
+			}
+			if strings.Contains(text, tt.not) {
+				t.Errorf("the report says %q: %.600q", tt.not, text)
+			}
+		})
 	}
 }
 
@@ -458,7 +518,7 @@ func TestTargetSaysWhatMatters(t *testing.T) {
 		{"slots", `{"capacity":"60/m","workers":4,"queue":9,"model":"slots","burst":1,"transport":"tcp","send-retry-after":"none","outage":[]}`,
 			"Target model slots, capacity 60/m, workers 4, queue 9 Made by"},
 		{"token bucket", `{"model":"token-bucket","burst":5,"transport":"memory","send-retry-after":"auto","outage":["1s..2s","3s..4s=slow:2"]}`,
-			"Target transport memory, model token-bucket, burst 5, send retry after auto, outage 1s..2s, 3s..4s=slow:2 Made by"},
+			"Target transport memory, model token-bucket, burst 5, Retry-After sent auto, outage 1s..2s, 3s..4s=slow:2 Made by"},
 		{"in groups", `{"target":{"capacity":"5/s"}}`, "Target capacity 5/s Made by"},
 		{"none", `[]`, "══"},
 	} {

@@ -69,7 +69,7 @@ func verdictSentence(run *record.Run, plan planFields) string {
 	if run.FromLog != nil {
 		return logSentence(run)
 	}
-	sentences := []string{finding(run, plan) + "; " + progress(run)}
+	sentences := []string{verdictSeeds(run) + finding(run, plan) + "; " + progress(run)}
 	for _, flag := range run.Convoy.Flags {
 		sentence := clean(flag)
 		if meaning, known := flagMeanings[flag]; known {

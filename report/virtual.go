@@ -26,7 +26,11 @@ func writeHead(p *page, r *record.Result, plan planFields) {
 		}
 	}
 	if seeds != nil {
-		p.para("Seeds", factIndent, seedsText(seeds)+" ran. Verdicts, charts and figures are of the first one, but for the table of all seeds.")
+		text := seedsText(r)
+		if seedsEnded(r) > 0 {
+			text += " Verdicts, charts and figures are of the first one, but for the table of all seeds."
+		}
+		p.para("Seeds", factIndent, text)
 	}
 	if models || seeds != nil {
 		p.blank()

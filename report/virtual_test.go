@@ -59,13 +59,13 @@ func TestNetworkIsTold(t *testing.T) {
 func TestModelsNameWhatTheyRead(t *testing.T) {
 	const all = `"capacity":"1000/s","workers":2,"queue":3,"burst":4,"service":"exp","abandoned":"cancel","send-retry-after":"1s","transport":"memory","latency":"1ms","loss":"2%"}`
 	for model, want := range map[string]string{
-		"slots":          "model slots, capacity 1000/s, workers 2, queue 3, service exp, abandoned cancel, send retry after 1s, latency 1ms, loss 2%",
-		"token-bucket":   "model token-bucket, burst 4, capacity 1000/s, send retry after 1s, latency 1ms, loss 2%",
-		"reject-if-busy": "model reject-if-busy, capacity 1000/s, service exp, abandoned cancel, send retry after 1s, latency 1ms, loss 2%",
+		"slots":          "model slots, capacity 1000/s, workers 2, queue 3, service exp, abandoned cancel, Retry-After sent 1s, latency 1ms, loss 2%",
+		"token-bucket":   "model token-bucket, burst 4, capacity 1000/s, Retry-After sent 1s, latency 1ms, loss 2%",
+		"reject-if-busy": "model reject-if-busy, capacity 1000/s, service exp, abandoned cancel, Retry-After sent 1s, latency 1ms, loss 2%",
 		"occ":            "model occ, latency 1ms, loss 2%",
 	} {
-		run := inVirtualTime(guideStorm("full"))
-		text := words(t, resultOf(`{"model":"`+model+`",`+all, run, run), 300)
+		run, other := inVirtualTime(guideStorm("full")), inVirtualTime(guideStorm("none"))
+		text := words(t, resultOf(`{"model":"`+model+`",`+all, run, other), 300)
 		if part := "Target the ranking holds for this target model: " + want + ". Against"; !strings.Contains(text, part) {
 			t.Errorf("the ranking of %s does not say %q", model, part)
 		}
@@ -82,22 +82,24 @@ func TestSeedsSideBySide(t *testing.T) {
 		t.Fatal("no table of all seeds")
 	}
 	for line := range strings.Lines(table) {
-		for _, head := range []string{"seeds ", "attempts sent", "all done after", "operations done", "amplification", "peak / capacity", "convoy index", "operation p50", "operation p99"} {
+		for _, head := range []string{"seeds ", "attempts", "all done", "success share", "amplification", "peak / capacity", "convoy index", "operation latency p50", "operation latency p99", "CLEAR", "OVERLOAD"} {
 			if rest, ok := strings.CutPrefix(line, head); ok && rows[head] == "" {
 				rows[head] = strings.Join(strings.Fields(rest), " ")
 			}
 		}
 	}
 	want := map[string]string{
-		"seeds ":          "400 400 400 400",
-		"attempts sent":   "500,500 [500,500-500,500] 4,840 [4,813-4,868] 4,724 [4,693-4,753] 3,745 [3,702-3,785]",
-		"all done after":  "– 10.4 [9.00-11.5] s 8.30 [5.90-11.5] s in 387 6.50 [5.10-8.60] s",
-		"operations done": "0.9 [0.9-0.9] % 100 [100-100] % >99.9 [99.9-100] % 100 [100-100] %",
-		"amplification":   "500 [500-500] 4.84 [4.81-4.87] 4.72 [4.69-4.75] 3.75 [3.70-3.79]",
-		"peak / capacity": "10.0 [10.0-10.0]x 17.2 [16.9-17.6]x 22.7 [22.1-23.4]x 10.0 [10.0-10.0]x",
-		"convoy index":    "1.00 [1.00-1.00] 0.10 [0.08-0.249999] 0.01 [0.00-0.03] in 398 0.01 [0.00-0.02]",
-		"operation p50":   "1.50 [1.50-1.50] s 1.10 [1.00-1.20] s 670 [610-720] ms 820 [780-860] ms",
-		"operation p99":   "25.5 [25.5-25.5] s 5.50 [5.10-5.90] s 4.40 [3.90-5.00] s 3.90 [3.60-4.30] s",
+		"seeds ":                "400 400 400 400",
+		"attempts":              "500,500 [500,500-500,500] 4,840 [4,813-4,868] 4,724 [4,693-4,753] 3,745 [3,702-3,785]*",
+		"all done":              "– 10.4 [9.00-11.5] s 8.30 [5.90-11.5] s in 387 6.50 [5.10-8.60] s*",
+		"success share":         "0.9 [0.9-0.9] % 100 [100-100] %* >99.9 [99.9-100] % 100 [100-100] %*",
+		"amplification":         "500 [500-500] 4.84 [4.81-4.87] 4.72 [4.69-4.75] 3.75 [3.70-3.79]*",
+		"peak / capacity":       "10.0 [10.0-10.0]x* 17.2 [16.9-17.6]x 22.7 [22.1-23.4]x 10.0 [10.0-10.0]x*",
+		"convoy index":          "1.00 [1.00-1.00] 0.10 [0.08-0.249999] 0.01 [0.00-0.03] in 398 0.01 [0.00-0.02]*",
+		"operation latency p50": "1.50 [1.50-1.50] s 1.10 [1.00-1.20] s 670 [610-720] ms 820 [780-860] ms",
+		"operation latency p99": "25.5 [25.5-25.5] s 5.50 [5.10-5.90] s 4.40 [3.90-5.00] s 3.90 [3.60-4.30] s",
+		"OVERLOAD":              "0 0 400 8",
+		"CLEAR":                 "0 0 0 392",
 	}
 	if !reflect.DeepEqual(rows, want) {
 		for head := range want {
@@ -109,6 +111,7 @@ func TestSeedsSideBySide(t *testing.T) {
 	for _, part := range []string{
 		"Seeds 400 seeds from 42 to 441 ran.", "1 of 1 hold, on the first seed alone", "in n so many seeds had a value",
 		"the ranking holds for this target model: model reject-if-busy, capacity 1000/s", "Seed 42, the first of 400", "the same plan with --seed 42 --repeat 400",
+		"decorrelated OVERLOAD (CLEAR in 392 of 400 seeds, OVERLOAD in 8) too many", "none CONVOY (in all 400 seeds) 1,000 clients", "means only where every seed has the figure",
 	} {
 		if !strings.Contains(words(t, seedsResult(), 200), part) {
 			t.Errorf("the report does not say %q", part)

@@ -249,7 +249,7 @@ var table = []Field{
 		value: duration{at: func(p *Plan) *time.Duration { return &p.Duration }, lo: time.Millisecond, hi: day}},
 	{Name: "seed", Group: Fleet, Usage: "Seed of all chance in the run; random takes one from the operating system and prints it",
 		value: seed{at: func(p *Plan) *Seed { return &p.Seed }}},
-	{Name: "repeat", Group: Fleet, Usage: "Seeds to run: the given one and those that follow it; the report has the range of each figure", later: true,
+	{Name: "repeat", Group: Fleet, Usage: "Seeds to run: the given one and those that follow it; the report has the range of each figure and counts the verdicts. Gates are judged on the first seed alone", later: true,
 		value: count[int]{at: func(p *Plan) *int { return &p.Repeat }, lo: 1, hi: repeatMost}},
 	{Name: "transport", Group: Fleet, Usage: "How attempts reach the built-in target: over real sockets or, for more clients than a process has sockets, handed over in memory, in real time",
 		value: choice{at: func(p *Plan) *string { return &p.Transport }, words: []string{TransportTCP, TransportMemory}}},

@@ -8,9 +8,14 @@ import (
 
 // Repeats says how the figures of a run differ from one seed to the next.
 type Repeats struct {
-	Count   int64             `json:"count"`   // seeds that ran, at least 1
-	Seeds   [2]uint64         `json:"seeds"`   // the first and the last; those between follow each other
-	Figures map[string]Spread `json:"figures"` // by the name of the Metric, with every one of them
+	Asked int64 `json:"asked"` // seeds that the plan wanted; more than Count where the run was cut. 0 in files from before it was kept
+	Count int64 `json:"count"` // seeds that came to their end; 0 where the first was cut
+	// Seeds are the first and the last of Count, and those between follow each other; the first twice where
+	// Count is 0.
+	Seeds [2]uint64 `json:"seeds"`
+	// Verdicts counts the seeds by what [Run.Headline] says of each.
+	Verdicts map[Verdict]int64 `json:"verdicts"`
+	Figures  map[string]Spread `json:"figures"` // by the name of the Metric, with every one of them; none where Count is 0
 }
 
 // A Spread is what one figure was over several seeds: its mean, and the 5th and 95th percentile, each the
@@ -23,6 +28,32 @@ type Spread struct {
 	P5    *float64 `json:"p5"`
 	P95   *float64 `json:"p95"`
 	Count int64    `json:"count"`
+}
+
+// A Seed is what a Repeats takes from the run of one seed.
+type Seed struct {
+	Figures []float64 // as the function Figures returns them
+	Verdict Verdict   // the run's Headline
+}
+
+// SeedOf returns what a Repeats takes from a run.
+func SeedOf(run *Run) Seed { return Seed{Figures: Figures(run), Verdict: run.Headline()} }
+
+// RepeatsOf returns what the seeds that came to their end have in common: those from first on, of as many as were
+// asked for.
+func RepeatsOf(first uint64, asked int, seeds []Seed) *Repeats {
+	rows := make([][]float64, len(seeds))
+	verdicts := map[Verdict]int64{}
+	for i, s := range seeds {
+		rows[i] = s.Figures
+		verdicts[s.Verdict]++
+	}
+	r := Repeated(first, rows)
+	if r == nil {
+		r = &Repeats{Seeds: [2]uint64{first, first}, Figures: map[string]Spread{}}
+	}
+	r.Asked, r.Verdicts = int64(asked), verdicts
+	return r
 }
 
 // Figures returns the values of [Metrics] in their order, NaN where the run has none or knows only that
@@ -42,7 +73,7 @@ func Figures(run *Run) []float64 {
 // Repeated returns what the figures of several seeds have in common. Row i is what [Figures]
 // returned of the run with seed first+i, where the largest seed is followed by 0. It is the same whatever the
 // order in which the runs ended, since sums go by the rows. No rows give nil.
-// The rows are not changed. O(n log n) for each metric.
+// The rows are not changed. [RepeatsOf] adds what was asked for and the verdicts. O(n log n) for each metric.
 func Repeated(first uint64, rows [][]float64) *Repeats {
 	if len(rows) == 0 {
 		return nil

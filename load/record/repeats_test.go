@@ -87,6 +87,25 @@ func TestRepeatedIsTheSameBits(t *testing.T) {
 	}
 }
 
+// TestRepeatsOf: verdicts are counted by their headline, and what was asked for stays where nothing ended.
+func TestRepeatsOf(t *testing.T) {
+	low := 0.01
+	seedOf := func(v record.Verdict, index *float64) record.Seed {
+		run := record.Run{Convoy: record.Convoy{Verdict: v, ConvoyIndex: index}}
+		run.Operations.Started, run.Operations.Succeeded = 1, 1
+		return record.SeedOf(&run)
+	}
+	seeds := []record.Seed{seedOf(record.VerdictOverload, &low), seedOf(record.VerdictClear, &low), seedOf(record.VerdictClear, &low), seedOf(record.VerdictClear, nil)}
+	r := record.RepeatsOf(5, 9, seeds)
+	want := map[record.Verdict]int64{record.VerdictOverload: 1, record.VerdictClear: 2, record.VerdictUnjudged: 1}
+	if r.Asked != 9 || r.Count != 4 || r.Seeds != [2]uint64{5, 8} || !reflect.DeepEqual(r.Verdicts, want) {
+		t.Errorf("%+v, want 4 of 9 seeds with %v", r, want)
+	}
+	if r := record.RepeatsOf(5, 9, nil); r.Asked != 9 || r.Count != 0 || r.Seeds != [2]uint64{5, 5} || len(r.Verdicts) != 0 {
+		t.Errorf("%+v, want none of 9 seeds", r)
+	}
+}
+
 // TestFigures: they are those that a gate on each metric is held against.
 func TestFigures(t *testing.T) {
 	completed := int64(1_500_000_000)

@@ -154,7 +154,7 @@ type Convoy struct {
 	PostOutageIndex *float64 `json:"post_outage_convoy_index"`
 
 	PeakArrivals        int64    `json:"peak_arrivals"`         // fullest bucket, first attempts included
-	PeakSlidingArrivals int64    `json:"peak_sliding_arrivals"` // fullest interval of one bucket's width, wherever it starts
+	PeakSlidingArrivals int64    `json:"peak_sliding_arrivals"` // fullest interval of one bucket's width that begins on a whole millisecond, or bucket
 	PeakOverCapacity    *float64 `json:"peak_over_capacity"`
 	PeakOverMean        *float64 `json:"peak_over_mean"`
 	Dispersion          *float64 `json:"dispersion"`  // Fano factor of the retries in the window's whole buckets; 1 is Poisson
