@@ -100,7 +100,7 @@ func figures() []Metric {
 		{"waves", nil, UnitCount, "runs of buckets above capacity; no data where the capacity is unknown", waves},
 		{"dispersion", nil, UnitRatio, "variance over mean of the retries in a bucket: 1 is Poisson", func(r *Run) *float64 { return r.Convoy.Dispersion }},
 		{"periodicity", nil, UnitRatio, "autocorrelation of the buckets at the lag of the cap, -1..1", func(r *Run) *float64 { return r.Convoy.Periodicity }},
-		{"wasted_share", nil, UnitShare, "finished work whose client had gone, of all finished work", wastedShare},
+		{"wasted_share", nil, UnitShare, "finished work whose answer reached nobody, of all finished work", wastedShare},
 		{"start_spread", nil, UnitDuration, "p99 - p1 of the first wave's arrivals; no data with a ramp or a rate", func(r *Run) *float64 { return whole(r.Generator.StartSpread) }},
 	}
 	list := make([]Metric, len(rows))

@@ -100,7 +100,8 @@ func (r *Recorder) shard(client uint32) *shard {
 func (r *Recorder) Arrival(a Arrival) { r.site.arrival(a) }
 
 // Served records that the target finished one piece of work at the given moment; wasted says that
-// its client had gone by then.
+// nobody got the answer: its client had gone by then or, over a network that takes its time, was going to
+// before the answer was there.
 func (r *Recorder) Served(at time.Duration, wasted bool) { r.site.servedAt(at, wasted) }
 
 // Rejected records that the attempt which arrived at the given moment was turned away, where that

@@ -122,7 +122,7 @@ type Bucket struct {
 	First    int64         `json:"first"`
 	Retries  int64         `json:"retries"`
 	Served   int64         `json:"served"`   // finished by the target, Wasted included
-	Wasted   int64         `json:"wasted"`   // of Served: the client had gone
+	Wasted   int64         `json:"wasted"`   // of Served: the answer reached nobody, for the client had gone
 	Rejected int64         `json:"rejected"` // answered over capacity or by the outage
 	// Unknown is how many of Arrivals nothing told a first attempt from a retry by: they are in
 	// First or Retries as was supposed (Run.Outside says how), and not in ByAttempt.

@@ -136,6 +136,7 @@ func (e *engine) admit(id uint32, adm *station.Admission) {
 		e.conclude(id, a, retry.Outcome{Kind: retry.Reset})
 		return
 	case adm.Kind == station.Accepted && e.instant:
+		e.serveAtOnce(false)
 		e.conclude(id, a, retry.Outcome{Kind: retry.Responded, Status: statusServed})
 		return
 	}
@@ -163,18 +164,15 @@ func (e *engine) arrive(c *client, number int, kind station.Kind) {
 			At: e.now, Attempt: number, Opening: opening, Rejected: kind != station.Accepted && kind != station.Hung,
 		})
 	}
-	if kind == station.Accepted && e.instant {
-		e.serveAtOnce()
-	}
 }
 
 // serveAtOnce counts the work of a target whose clients know of their success when they are
 // accepted. The station goes on to be busy with it.
-func (e *engine) serveAtOnce() {
+func (e *engine) serveAtOnce(wasted bool) {
 	for _, ok := e.station.Finish(e.now); ok; _, ok = e.station.Finish(e.now) {
 	}
 	if e.rec != nil {
-		e.rec.Served(e.now, false)
+		e.rec.Served(e.now, wasted)
 	}
 }
 

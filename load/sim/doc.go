@@ -18,9 +18,9 @@
 //
 // Where a plan has latency or loss, an attempt arrives one latency after it left, and its answer
 // another one after the target gave it. A timeout counts from when the attempt was due. What was
-// given up still arrives, and is work until the news of it arrives; a target that goes on with
-// abandoned work then knows that it is wasted, one that cancels stops. A client whose message was
-// lost learns nothing before its timeout. A target that begins to refuse closes its connections:
+// given up still arrives, and is work until the news of it arrives, when a target that cancels abandoned
+// work stops. Work is counted as wasted where its answer reaches nobody, whatever the target knows.
+// A client whose message was lost learns nothing before its timeout. A target that begins to refuse closes its connections:
 // clients learn of it one latency later, and a request that is on its way then is lost.
 //
 // Model occ has no station but a row of a database, and each attempt is four messages: see row.

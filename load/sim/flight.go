@@ -97,7 +97,7 @@ func (e *engine) finish(at time.Duration) {
 	}
 	e.look()
 	if e.rec != nil {
-		e.rec.Served(d.At, d.Abandoned)
+		e.rec.Served(d.At, d.Abandoned || e.wasted(&e.flights.all[d.Tag]))
 	}
 	if !d.Abandoned {
 		e.reply(uint32(d.Tag), answer{status: statusServed})
@@ -106,6 +106,12 @@ func (e *engine) finish(at time.Duration) {
 
 // statusServed is the target's answer when the work is done.
 const statusServed = 200
+
+// wasted reports whether the answer that the target has ready now reaches nobody: the client has
+// gone, whether the news of it is there or not, or will have by the time, or the answer gets lost.
+func (e *engine) wasted(f *flight) bool {
+	return !f.waited || f.answerLost || e.now+f.back > f.deadline
+}
 
 // reply sends a flight's answer on its way. Without a network it is there at once.
 func (e *engine) reply(at uint32, a answer) {

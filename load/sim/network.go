@@ -115,6 +115,7 @@ func (e *engine) meet(at uint32) {
 	switch adm.Kind {
 	case station.Accepted:
 		if e.instant {
+			e.serveAtOnce(e.wasted(f))
 			e.reply(at, answer{status: statusServed})
 			return
 		}

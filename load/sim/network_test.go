@@ -144,6 +144,41 @@ func TestAbandonedStillArrives(t *testing.T) {
 	}
 }
 
+// TestWorkForNobody: work is wasted where its answer reaches nobody, also where the target cannot know:
+// the client goes while the request, the news of its going or the answer is on its way. An answer that
+// arrives with the timeout is an answer.
+func TestWorkForNobody(t *testing.T) {
+	slots := []string{"workers: 10", "queue: 90"}
+	for _, tt := range []struct {
+		name    string
+		model   []string
+		timeout string
+		wasted  bool
+	}{
+		{"gone before the request is there", slots, "15ms", true},
+		{"gone while the target works", slots, "25ms", true},
+		{"gone before the answer is there", slots, "49ms", true},
+		{"there for the answer", slots, "50ms", false},
+		{"a token, and gone before the answer is there", []string{"model: token-bucket", "burst: 9"}, "39ms", true},
+		{"a token, and there", []string{"model: token-bucket", "burst: 9"}, "40ms", false},
+		{"accepted, and gone before the answer is there", []string{"model: reject-if-busy"}, "39ms", true},
+		{"accepted, and there", []string{"model: reject-if-busy"}, "40ms", false},
+	} {
+		lines := append([]string{"clients: 10", "capacity: 1000/s", "max-retries: 0", "ramp: 1s", "latency: 20ms", "timeout: " + tt.timeout}, tt.model...)
+		m := measure(scenario(t, lines...), "full", 1)
+		var served, wasted, want int64
+		for _, b := range m.run.Buckets {
+			served, wasted = served+b.Served, wasted+b.Wasted
+		}
+		if tt.wasted {
+			want = served
+		}
+		if wasted != want || served-wasted != m.stats.Succeeded || m.stats.Arrivals == 0 {
+			t.Errorf("%s: %d arrivals, %d served, %d wasted, %d succeeded; want %d wasted", tt.name, m.stats.Arrivals, served, wasted, m.stats.Succeeded, want)
+		}
+	}
+}
+
 // TestRefusedOverTheNetwork: where a target begins to refuse it closes its connections, and the news
 // takes one latency. A request that is on its way then finds its connection gone.
 func TestRefusedOverTheNetwork(t *testing.T) {

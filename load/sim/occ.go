@@ -72,7 +72,7 @@ func (e *engine) write(at uint32) {
 	}
 	e.arrive(&e.clients[f.client], int(f.attempt), kind)
 	if kind == station.Accepted && e.rec != nil {
-		e.rec.Served(e.now, !f.waited)
+		e.rec.Served(e.now, e.wasted(f))
 	}
 	e.reply(at, answer{status: int16(status)})
 }
