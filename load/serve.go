@@ -115,7 +115,18 @@ func serve(ctx context.Context, p plan.Plan, c Service, env Env, listen listenWa
 }
 
 // CheckService returns what no Service can do of a valid plan, as [plan.Plan.For] says it of ServiceFields.
-func CheckService(p plan.Plan) error { return servicePlan(p).For(plan.Real) }
+//
+// A Service has no clients to read a scenario's fleet for, and passes it over; but a network in between, or more
+// seeds than one, would be other figures than asked for.
+func CheckService(p plan.Plan) error {
+	own := servicePlan(p)
+	own.Latency, own.LossShare = p.Latency, p.LossShare
+	err := own.For(plan.Real)
+	if p.Repeat > 1 {
+		err = errors.Join(err, &plan.FieldError{Field: "repeat", Got: strconv.Itoa(p.Repeat), Want: "1 of a service: its clients are not ours to begin again"})
+	}
+	return err
+}
 
 // servicePlan returns p with the default in every field that a Service does not read.
 func servicePlan(p plan.Plan) plan.Plan {

@@ -102,7 +102,7 @@ var fieldWords = map[string]string{"send-retry-after": "Retry-After sent", "unix
 var modelUnread = map[string][]string{
 	"slots":          {"burst"},
 	"token-bucket":   {"workers", "queue", "service", "abandoned"},
-	"reject-if-busy": {"burst", "workers", "queue"},
+	"reject-if-busy": {"burst", "workers", "queue", "abandoned"},
 	modelOCC:         {"burst", "capacity", "workers", "queue", "service", "abandoned", "send-retry-after"},
 }
 

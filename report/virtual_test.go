@@ -61,7 +61,7 @@ func TestModelsNameWhatTheyRead(t *testing.T) {
 	for model, want := range map[string]string{
 		"slots":          "model slots, capacity 1000/s, workers 2, queue 3, service exp, abandoned cancel, Retry-After sent 1s, latency 1ms, loss 2%",
 		"token-bucket":   "model token-bucket, burst 4, capacity 1000/s, Retry-After sent 1s, latency 1ms, loss 2%",
-		"reject-if-busy": "model reject-if-busy, capacity 1000/s, service exp, abandoned cancel, Retry-After sent 1s, latency 1ms, loss 2%",
+		"reject-if-busy": "model reject-if-busy, capacity 1000/s, service exp, Retry-After sent 1s, latency 1ms, loss 2%",
 		"occ":            "model occ, latency 1ms, loss 2%",
 	} {
 		run, other := inVirtualTime(guideStorm("full")), inVirtualTime(guideStorm("none"))

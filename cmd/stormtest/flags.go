@@ -24,6 +24,18 @@ const (
 type planFlags struct {
 	settings []plan.Setting
 	file     string
+	engines  []plan.Engine // that the command has for the plan; none is either
+}
+
+// alone says that the command has no engine but this one.
+func (f *planFlags) alone(e plan.Engine) bool { return len(f.engines) == 1 && f.engines[0] == e }
+
+// widest is the engine of the command that takes most words.
+func (f *planFlags) widest() plan.Engine {
+	if f.alone(plan.Real) {
+		return plan.Real
+	}
+	return plan.Virtual
 }
 
 // A setting is the pflag.Value of one field.
@@ -40,7 +52,7 @@ func (s *setting) Set(text string) error {
 }
 
 func (s *setting) String() string { return strings.Join(s.given, "; ") }
-func (s *setting) Type() string   { return s.field.Type() }
+func (s *setting) Type() string   { return s.field.TypeFor(s.flags.widest()) }
 
 // groupAnnotation names the help's group of a flag.
 const groupAnnotation = "group"
@@ -48,6 +60,7 @@ const groupAnnotation = "group"
 // add defines a flag for every field of a plan. The help shows those that one of the engines can do
 // something with; the others are taken too, so that they are refused with the reason.
 func (f *planFlags) add(cmd *cobra.Command, engines ...plan.Engine) {
+	f.engines = engines
 	f.addFields(cmd, plan.Fields())
 	for _, field := range plan.Fields() {
 		if !slices.ContainsFunc(engines, field.Group.Has) {
@@ -67,7 +80,7 @@ func (f *planFlags) addFields(cmd *cobra.Command, fields []plan.Field) {
 		if field.Type() == "bool" {
 			flag.NoOptDefVal = "true"
 		}
-		if choices := field.Choices(); choices != nil {
+		if choices := field.ChoicesFor(f.widest()); choices != nil {
 			complete(cmd, field.Name, choices)
 		}
 	}
@@ -134,6 +147,9 @@ func (f *planFlags) resolve(w world) (plan.Plan, []check.Gate, plan.Sources, err
 // input collects the sources of a plan.
 func (f *planFlags) input(w world) (plan.Input, error) {
 	in := plan.Input{Flags: f.settings, Env: w.env, EnvOthers: append(outputVariables(), serveVariables()...)}
+	if f.alone(plan.Virtual) {
+		in.Engine = plan.Virtual
+	}
 	if f.file != "" {
 		b, err := readFile(w, f.file, fileMost)
 		if err != nil {

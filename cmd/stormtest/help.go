@@ -32,6 +32,9 @@ func helpGroups() []struct{ name, title string } {
 		group{"", "Other"})
 }
 
+// exitCodesAnnotation marks the commands beside the root that run a plan, whose help has the exit codes.
+const exitCodesAnnotation = "exit-codes"
+
 const exitCodes = `Exit codes:
   0 passed   1 could not run   2 bad flag, plan or file (nothing was sent)
   3 a gate or a check failed   4 invalid: this machine was the bottleneck, and gates were asked for
@@ -69,7 +72,7 @@ func writeUsage(cmd *cobra.Command) error {
 	for _, g := range helpGroups() {
 		writeFlags(w, cmd.Flags(), g.name, g.title)
 	}
-	if !cmd.HasParent() {
+	if _, told := cmd.Annotations[exitCodesAnnotation]; told || !cmd.HasParent() {
 		fmt.Fprintf(w, "\n%s", exitCodes)
 	}
 	return nil

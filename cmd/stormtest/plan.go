@@ -36,7 +36,9 @@ said on stderr.`,
 			case real != nil && virtual != nil:
 				return usageError{fmt.Errorf("no engine can run this plan:\n%w\n%w", real, virtual)}
 			case real != nil:
-				fmt.Fprintf(w.err, "stormtest: note: for stormtest sim only: %s\n", strings.ReplaceAll(real.Error(), "\n", "; "))
+				for line := range strings.Lines(real.Error()) {
+					fmt.Fprintf(w.err, "stormtest: note: for stormtest sim only: %s\n", strings.TrimSuffix(line, "\n"))
+				}
 			}
 			for _, warning := range p.Warnings() {
 				fmt.Fprintf(w.err, "stormtest: note: %s\n", warning)

@@ -148,10 +148,18 @@ func bar(s load.Stage, elapsed time.Duration, columns int) string {
 	)
 }
 
-// barLine draws what is done of name, a share in 0..1, and behind it each of more that there is room for.
+// barLeast is the shortest bar that is worth its room.
+const barLeast = 5
+
+// barLine draws what is done of name, a share in 0..1, and behind it each of more that there is room for. The first
+// of them goes before the bar.
 func barLine(name string, share float64, columns int, more ...string) string {
 	line := fmt.Sprintf("%s %3.0f%%", name, 100*share)
-	if n := min(barMost, columns-len(line)-4); n > 0 {
+	first := 0
+	if len(more) > 0 {
+		first = len(more[0])
+	}
+	if n := min(barMost, columns-len(line)-4-first); n >= barLeast {
 		full := int(share * float64(n))
 		line += " [" + strings.Repeat("#", full) + strings.Repeat(".", n-full) + "]"
 	}

@@ -76,7 +76,7 @@ const serveExample = `  stormtest serve
 
 // newServe returns the command that serves the target alone.
 func newServe(w world) *cobra.Command {
-	var plans planFlags
+	plans := planFlags{engines: []plan.Engine{plan.Real}}
 	var serve serveFlags
 	var outs outputs
 	cmd := &cobra.Command{

@@ -278,3 +278,19 @@ func TestServeTakesAScenario(t *testing.T) {
 		t.Errorf("code %d, stderr %s", got.code, got.err)
 	}
 }
+
+// TestServeRefusesWhatIsNotItsOwn: a scenario's fleet is nobody's business here, but a network and seeds would change the
+// figures that were asked for.
+func TestServeRefusesWhatIsNotItsOwn(t *testing.T) {
+	for text, want := range map[string]string{
+		"latency: 10ms\n": "1: latency: \"10ms\": want 0s in real time", "loss: 1%\n": "want 0% in real time", "repeat: 3\n": "1: repeat: \"3\": want 1 of a service",
+	} {
+		file := filepath.Join(t.TempDir(), "s.yaml")
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if got := do(t.Context(), nil, "serve", "--listen", "127.0.0.1:0", "--duration", "1ms", "--start", "now", "--bucket", "1ms", "-f", file); got.code != codeUsage || !strings.Contains(got.err, want) {
+			t.Errorf("%q: code %d, %q, want %q", text, got.code, got.err, want)
+		}
+	}
+}

@@ -17,13 +17,15 @@ func newSim(w world) *cobra.Command {
 		Long: `Runs the plan in virtual time: the same clients, strategies, policy, target and
 report, under a queue of events in place of a clock and sockets. Nothing is sent,
 nobody is ever late, and the same plan and seed give the same figures on any machine.
---repeat N runs N seeds, one a core at a time, and reports the range of each figure.
+--repeat N runs N seeds, one a core at a time, and reports the range of each figure;
+gates are judged on the first seed alone.
 The network is what --latency and --loss say; a URL is refused.`,
 		Example: `  stormtest sim --strategy all --clients 1000 --repeat 200
   stormtest sim --clients 1000000 --capacity 20000/s --duration 1h --max-elapsed 1h
   stormtest sim --file storm.yaml --latency 10ms~2ms --loss 1%
   stormtest sim --seed 1 --json - --gate 'completion<30s'`,
-		Args: maybeURL,
+		Args:        maybeURL,
+		Annotations: map[string]string{exitCodesAnnotation: ""},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := outs.fill(cmd, w.env); err != nil {
 				return err

@@ -288,6 +288,8 @@ func TestSimProgressText(t *testing.T) {
 	for _, tt := range []struct{ name, got, want string }{
 		{"bar", barSimulated(s, now, 5*time.Second, 150), "virtual time  25% [#######.......................] 15 s left, 68 of 800 runs over, decorrelated, seed 18 of 200, at 4.2s"},
 		{"bar of one run", barSimulated(one, alone, 5*time.Second, 150), "virtual time  25% [#######.......................] 15 s left, decorrelated at 4.2s, 1234 of 2000 done, 56789 attempts"},
+		{"bar where there is little room", barSimulated(s, now, 5*time.Second, 40), "virtual time  25% [##.......] 15 s left"},
+		{"no bar where there is less", barSimulated(s, now, 5*time.Second, 32), "virtual time  25% 15 s left"},
 		{"bar before anything", barSimulated(one, none, time.Second, 60), "virtual time   0% [..............................]"},
 		{"line", sentenceSimulated(s, now, 5*time.Second), "virtual time: 25 % done, 15 s left; 68 of 800 runs over; decorrelated, seed 18 of 200, at 4.2s of at most 30s"},
 		{"line of one run", sentenceSimulated(one, alone, 5*time.Second), "virtual time: 25 % done, 15 s left; decorrelated at 4.2s of at most 30s, 1234 of 2000 operations succeeded, 56789 attempts arrived"},
@@ -357,5 +359,29 @@ func TestSimExamplesRun(t *testing.T) {
 		if got := do(t.Context(), nil, args...); got.code != codePassed {
 			t.Errorf("%s: code %d, stderr %q", strings.TrimSpace(line), got.code, got.err)
 		}
+	}
+}
+
+// TestSimIsToldApart: its help has the exit codes and says what has no effect, a target elsewhere is refused for the reason
+// that there is none, and real time does not offer the models that it refuses.
+func TestSimIsToldApart(t *testing.T) {
+	help := strings.Join(strings.Fields(do(t.Context(), nil, "sim", "--help").out), " ")
+	for _, part := range []string{"Exit codes:", "no effect in virtual time", "Gates are judged on the first seed alone", "slots|token-bucket|reject-if-busy|occ"} {
+		if !strings.Contains(help, part) {
+			t.Errorf("the help of sim does not say %q", part)
+		}
+	}
+	for _, args := range [][]string{{"--help"}, {"serve", "--help"}} {
+		help := do(t.Context(), nil, args...).out
+		if !strings.Contains(help, "slots|token-bucket") || strings.Contains(help, "token-bucket|") {
+			t.Errorf("%q offers a model of virtual time", args)
+		}
+	}
+	if got := do(t.Context(), nil, "sim", "--http", "2"); got.code != codeUsage || !strings.Contains(got.err, "in virtual time: no request leaves this process") || strings.Contains(got.err, "URL") {
+		t.Errorf("code %d, %q", got.code, got.err)
+	}
+	got := do(t.Context(), nil, "plan", "--latency", "1ms", "--loss", "1%", "--model", "occ")
+	if n := strings.Count(got.err, "stormtest: note: for stormtest sim only: "); got.code != codePassed || n != 3 || strings.Count(got.err, "\n") != n {
+		t.Errorf("code %d, %d notes of three fields: %q", got.code, n, got.err)
 	}
 }

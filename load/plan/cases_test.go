@@ -144,8 +144,8 @@ var fieldCases = []fieldCase{
 	{name: "latency", deflt: "0s",
 		good: [][]string{{"0s"}, {"10ms"}, {"10ms~2ms"}, {"0.01s~2000us", "10ms~2ms"}, {"10ms~0s", "10ms"}, {"0s~1ns"}, {"24h~24h"}, {"1m30s~7µs", "90s~7us"}},
 		bad:  append([]string{"auto", "~", "~2ms", "10ms~", "10ms~2", "10~2ms", "10ms~-2ms", "10ms~~2ms", "10ms~2ms~1ms", "10ms 2ms", "10ms ~ 2ms", "10ms+-2ms", "1ms~24h1ns"}, badDurations...)},
-	{name: "loss", deflt: "0%", good: [][]string{{"0%"}, {"0.0%", "0%"}, {"100%"}, {"0.1%"}, {"33.3%"}, {"0.000001%"}},
-		bad: slices.DeleteFunc(slices.Clone(badShares), func(text string) bool { return text == "0%" })},
+	{name: "loss", deflt: "0%", good: [][]string{{"0%"}, {"0.0%", "0%"}, {"0", "0%"}, {"100%"}, {"0.1%"}, {"33.3%"}, {"0.000001%"}},
+		bad: slices.DeleteFunc(slices.Clone(badShares), func(text string) bool { return text == "0%" || text == "0" })},
 
 	{name: "url", deflt: "none", good: [][]string{{"http://127.0.0.1:8080/a?b={client}"}, {"none"}}, bad: badLines},
 	{name: "unix-socket", deflt: "none", good: [][]string{{"./s.sock"}, {"/run/with blank"}}, bad: badLines},

@@ -2,11 +2,15 @@ package plan
 
 import (
 	"errors"
+	"fmt"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 
 	"stormtest/load/backoff"
 	"stormtest/load/retry/budget"
+	"stormtest/target/station"
 )
 
 // An Engine is what runs a plan.
@@ -40,14 +44,16 @@ func (p Plan) For(e Engine) error {
 		case f.Group.Has(e) || f.atDefault(&p):
 		case e == Virtual && f.Name == "probe" && p.Probe == ProbeOff: // which is what it does
 		case e == Virtual:
-			refuse(f.Name, f.defaultWord()+" in virtual time: no request leaves this process, and the target is the plan's own")
+			refuse(f.Name, f.elsewhereWant())
 		default:
 			refuse(f.Name, f.Default()+" in real time: the network is the one that there is; stormtest sim has a model of it")
 		}
 	}
 	if e == Virtual {
 		if name := p.neverWaits(); name != "" {
-			refuse("strategy", "a latency, a limit of max-retries or a budget other than envoy with "+name+" in virtual time: a client that is refused comes back at the same moment, for ever")
+			refuse("strategy", "a latency, a Retry-After that is sent and honoured, a limit of max-retries or a budget other than envoy with "+name+" in virtual time: a client that is refused comes back at the same moment, for ever")
+		} else if name, n := p.standsStill(), p.retriesOfAMoment(); name != "" && n > retriesOfAMomentMost {
+			refuse("strategy", fmt.Sprintf("a latency or a lower max-retries or budget with %s in virtual time: up to %.0f retries may come at one moment, so that time would stand still for long; it takes %d", name, n, retriesOfAMomentMost))
 		}
 		return joinFaults(faults)
 	}
@@ -63,14 +69,25 @@ func (p Plan) For(e Engine) error {
 	return joinFaults(faults)
 }
 
-// neverWaits returns a strategy of p under which virtual time stands still, because nothing that a client
-// does takes any; empty where there is none.
+// retriesOfAMomentMost bounds what virtual time has to get through before it moves: minutes of work.
+const retriesOfAMomentMost = 1_000_000_000
+
+// neverWaits returns a strategy of p under which virtual time stands still for ever; empty where there is none.
 func (p *Plan) neverWaits() string {
-	if p.Latency != (Law{}) || p.MaxRetries != Unlimited || p.Model == ModelOCC {
-		return "" // writers of one row take turns: one of each moment succeeds
+	if p.MaxRetries != Unlimited {
+		return ""
 	}
 	if k := p.Budget.Kind; k != budget.None && k != budget.Envoy {
 		return "" // it is used up; what Envoy's allows comes back with every retry that fails
+	}
+	return p.standsStill()
+}
+
+// standsStill returns a strategy of p under which nothing that a client does takes any virtual time, as long as it
+// may retry; empty where there is none.
+func (p *Plan) standsStill() string {
+	if p.Latency != (Law{}) || p.Model == ModelOCC || p.hinted() {
+		return "" // writers of one row take turns: one of each moment succeeds
 	}
 	for _, name := range p.Strategies {
 		if _, most := p.Backoff(name).Range(backoff.Attempt{Retry: retriesMost, Prev: p.Base}); most == 0 {
@@ -78,6 +95,51 @@ func (p *Plan) neverWaits() string {
 		}
 	}
 	return ""
+}
+
+// hinted says that every answer that can be retried at its own moment has a Retry-After, of a second or more, that clients
+// honour.
+func (p *Plan) hinted() bool {
+	if p.SendRetryAfter == 0 || p.RetryAfter != RetryAfterHonour || p.SendRetryAfter == AutoRetryAfter && p.CapacityPerSecond == 0 {
+		return false // the backlog of a target that serves nothing has no end to tell
+	}
+	return !slices.ContainsFunc(p.Outages, func(o station.Outage) bool {
+		return o.Mode == station.ModeReset || o.Mode == station.ModeRefuse // which is no answer
+	})
+}
+
+// retriesOfAMoment is about how many retries max-retries and the budget allow at one moment, where there is a limit.
+func (p *Plan) retriesOfAMoment() float64 {
+	operations := float64(min(int64(p.Clients), p.OperationsTotal()))
+	if p.RatePerSecond == 0 {
+		operations = float64(p.OperationsTotal()) // one that gives up is followed by the next
+	}
+	most := math.Inf(1)
+	if p.MaxRetries != Unlimited {
+		most = operations * float64(p.MaxRetries)
+	}
+	accounts := float64(p.Clients)
+	if p.Budget.Shared {
+		accounts = 1
+	}
+	switch b := p.Budget; b.Kind {
+	case budget.Finagle:
+		most = min(most, accounts*float64(b.Min)*b.TTL.Seconds()+operations*b.Ratio)
+	case budget.AWS:
+		most = min(most, accounts*float64(b.Size)/float64(min(b.Cost, b.CostThrottled)))
+	case budget.AWSLegacy:
+		most = min(most, accounts*float64(b.Size)/float64(min(b.Cost, b.CostTimeout)))
+	case budget.GRPC:
+		most = min(most, accounts*float64(b.Size))
+	case budget.SRE:
+		most = min(most, operations*b.K)
+	}
+	return most
+}
+
+// elsewhereWant is what a field of a target elsewhere may hold in virtual time, and why.
+func (f Field) elsewhereWant() string {
+	return f.defaultWord() + " in virtual time: no request leaves this process, and the target is the plan's own"
 }
 
 // defaultWord is the default of the field, in a word where that is the empty text.

@@ -12,6 +12,7 @@ import (
 func TestFor(t *testing.T) {
 	const elsewhere = " in virtual time: no request leaves this process, and the target is the plan's own"
 	const network = " in real time: the network is the one that there is; stormtest sim has a model of it"
+	const forEver = `strategy: "immediate": want a latency, a Retry-After that is sent and honoured, a limit of max-retries or a budget other than envoy with immediate in virtual time: a client that is refused comes back at the same moment, for ever`
 	tests := []struct {
 		name          string
 		flags         []plan.Setting
@@ -31,13 +32,22 @@ func TestFor(t *testing.T) {
 		{name: "a row", flags: []plan.Setting{{"model", "occ"}},
 			real: `model: "occ": want slots or token-bucket in real time: the HTTP target has no versioned row; stormtest sim has occ`},
 		{name: "no wait at all", flags: []plan.Setting{{"strategy", "full,immediate"}, {"max-elapsed", "1s"}},
-			virtual: `strategy: "full,immediate": want a latency, a limit of max-retries or a budget other than envoy with immediate in virtual time: a client that is refused comes back at the same moment, for ever`},
+			virtual: `strategy: "full,immediate": want a latency, a Retry-After that is sent and honoured, a limit of max-retries or a budget other than envoy with immediate in virtual time: a client that is refused comes back at the same moment, for ever`},
 		{name: "no wait but the network's", flags: []plan.Setting{{"strategy", "immediate"}, {"latency", "1ns"}},
 			real: `latency: "1ns": want 0s` + network},
+		{name: "no wait but the target's", flags: []plan.Setting{{"strategy", "immediate"}, {"send-retry-after", "1s"}}},
+		{name: "no wait, and a hint that nobody heeds", flags: []plan.Setting{{"strategy", "immediate"}, {"send-retry-after", "1s"}, {"retry-after", "ignore"}}, virtual: forEver},
+		{name: "no wait, and nobody to send a hint", flags: []plan.Setting{{"strategy", "immediate"}, {"send-retry-after", "1s"}, {"outage", "1s..2s=refuse"}}, virtual: forEver},
+		{name: "no wait, and a hint of a backlog without end", flags: []plan.Setting{{"strategy", "immediate"}, {"send-retry-after", "auto"}, {"capacity", "0"}}, virtual: forEver},
+		{name: "no wait, and a budget of too much", flags: []plan.Setting{{"strategy", "immediate"}, {"budget", "finagle:min=1000000/s"}, {"clients", "1000"}},
+			virtual: `strategy: "immediate": want a latency or a lower max-retries or budget with immediate in virtual time: up to 10000000200 retries may come at one moment, so that time would stand still for long; it takes 1000000000`},
+		{name: "no wait, and a limit of too much", flags: []plan.Setting{{"strategy", "immediate"}, {"max-retries", "1000000"}, {"clients", "10000"}},
+			virtual: `strategy: "immediate": want a latency or a lower max-retries or budget with immediate in virtual time: up to 10000000000 retries may come at one moment, so that time would stand still for long; it takes 1000000000`},
+		{name: "no wait, and two limits", flags: []plan.Setting{{"strategy", "immediate"}, {"max-retries", "1000000"}, {"clients", "10000"}, {"budget", "aws"}}},
 		{name: "no wait, and a limit", flags: []plan.Setting{{"strategy", "immediate"}, {"max-retries", "1000"}}},
 		{name: "no wait, and a budget", flags: []plan.Setting{{"strategy", "immediate"}, {"budget", "grpc"}}},
 		{name: "no wait, and a budget that comes back", flags: []plan.Setting{{"strategy", "immediate"}, {"budget", "envoy"}},
-			virtual: `strategy: "immediate": want a latency, a limit of max-retries or a budget other than envoy with immediate in virtual time: a client that is refused comes back at the same moment, for ever`},
+			virtual: `strategy: "immediate": want a latency, a Retry-After that is sent and honoured, a limit of max-retries or a budget other than envoy with immediate in virtual time: a client that is refused comes back at the same moment, for ever`},
 		{name: "a target elsewhere", flags: []plan.Setting{{"url", "http://127.0.0.1/?token=hush"}, {"header", "Authorization: hush"}, {"body", "hush"}, {"probe", "on"}},
 			virtual: `url: "http://127.0.0.1/?token=left-out": want none` + elsewhere + "\n" +
 				`header: "Authorization: (left out)": want none` + elsewhere + "\n" +
@@ -116,5 +126,41 @@ func TestLaterFieldsKeepTheHash(t *testing.T) {
 	const saved = "bf2e6ee7b283eabb8b4a75d407ce0e778af30ed8c7bedcf36d0078b1c1759923"
 	if got := p.Hash(); got != saved {
 		t.Errorf("Hash() = %s, want %s", got, saved)
+	}
+}
+
+// TestResolveForVirtualTime: what belongs to a target elsewhere is refused because there is none, not because it wants
+// a URL, which would be refused next.
+func TestResolveForVirtualTime(t *testing.T) {
+	for _, s := range []plan.Setting{{Name: "http", Text: "2"}, {Name: "unix-socket", Text: "/s"}, {Name: "header", Text: "A: b"}, {Name: "body", Text: "x"}, {Name: "body-file", Text: "x"}} {
+		in := plan.Input{Flags: []plan.Setting{s}}
+		if _, _, err := plan.Resolve(in); err == nil || !strings.Contains(err.Error(), "want a URL with it") {
+			t.Errorf("%s: %v", s.Name, err)
+		}
+		in.Engine = plan.Virtual
+		if _, _, err := plan.Resolve(in); err == nil || strings.Contains(err.Error(), "URL") || !strings.Contains(err.Error(), "in virtual time: no request leaves this process") {
+			t.Errorf("%s in virtual time: %v", s.Name, err)
+		}
+	}
+}
+
+// TestChoicesOfAnEngine: real time does not offer the models that it refuses.
+func TestChoicesOfAnEngine(t *testing.T) {
+	f, _ := plan.FieldNamed("model")
+	if got := f.TypeFor(plan.Real); got != "slots|token-bucket" {
+		t.Errorf("model in real time is %s", got)
+	}
+	if got := f.TypeFor(plan.Virtual); got != f.Type() || !strings.Contains(got, plan.ModelOCC) {
+		t.Errorf("model in virtual time is %s", got)
+	}
+	for _, f := range plan.Fields() {
+		for _, word := range f.ChoicesFor(plan.Real) {
+			p := plan.Default()
+			if err := f.Set(&p, word); err == nil && f.Name != "strategy" && f.Name != "method" && f.Group.Has(plan.Real) {
+				if err := p.For(plan.Real); err != nil {
+					t.Errorf("%s offers %q, and %v", f.Name, word, err)
+				}
+			}
+		}
 	}
 }

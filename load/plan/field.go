@@ -91,6 +91,23 @@ func (f Field) Choices() []string {
 	return slices.Clone(f.value.choices())
 }
 
+// TypeFor and ChoicesFor are Type and Choices with the words that the engine takes.
+func (f Field) TypeFor(e Engine) string {
+	if c, ok := f.value.(choice); ok && e == Real && c.later > 0 {
+		return strings.Join(f.ChoicesFor(e), "|")
+	}
+	return f.Type()
+}
+
+// ChoicesFor is described at TypeFor.
+func (f Field) ChoicesFor(e Engine) []string {
+	words := f.Choices()
+	if c, ok := f.value.(choice); ok && e == Real {
+		words = words[:len(words)-c.later]
+	}
+	return words
+}
+
 // Env is the name of the field's environment variable, STORMTEST_MAX_RETRIES for
 // max-retries.
 func (f Field) Env() string {
@@ -251,7 +268,7 @@ var table = []Field{
 		value: seed{at: func(p *Plan) *Seed { return &p.Seed }}},
 	{Name: "repeat", Group: Fleet, Usage: "Seeds to run: the given one and those that follow it; the report has the range of each figure and counts the verdicts. Gates are judged on the first seed alone", later: true,
 		value: count[int]{at: func(p *Plan) *int { return &p.Repeat }, lo: 1, hi: repeatMost}},
-	{Name: "transport", Group: Fleet, Usage: "How attempts reach the built-in target: over real sockets or, for more clients than a process has sockets, handed over in memory, in real time",
+	{Name: "transport", Group: Fleet, Usage: "How attempts reach the built-in target: over real sockets or, for more clients than a process has sockets, handed over in memory, in real time; no effect in virtual time, which has neither",
 		value: choice{at: func(p *Plan) *string { return &p.Transport }, words: []string{TransportTCP, TransportMemory}}},
 
 	{Name: "timeout", Group: Policy, Usage: "Longest time of one attempt",
@@ -281,8 +298,8 @@ var table = []Field{
 		value: count[int]{at: func(p *Plan) *int { return &p.Workers }, lo: 1, hi: workersMost}},
 	{Name: "queue", Group: Target, Usage: "Requests that may wait for a worker; the next one is refused",
 		value: count[int]{at: func(p *Plan) *int { return &p.Queue }, lo: 0, hi: queueMost}},
-	{Name: "model", Group: Target, Usage: "How capacity is enforced: workers and a queue, or a token bucket that answers at once; in virtual time also reject-if-busy, slots whose one worker answers at once, and occ, writers of one versioned row, who conflict and have no capacity",
-		value: choice{at: func(p *Plan) *string { return &p.Model }, words: []string{ModelSlots, ModelTokenBucket, ModelRejectIfBusy, ModelOCC}}},
+	{Name: "model", Group: Target, Usage: "How capacity is enforced: workers and a queue, or a token bucket that answers at once; in virtual time (stormtest sim) also reject-if-busy, slots whose one worker answers at once, and occ, writers of one versioned row, who conflict and have no capacity",
+		value: choice{at: func(p *Plan) *string { return &p.Model }, words: []string{ModelSlots, ModelTokenBucket, ModelRejectIfBusy, ModelOCC}, later: 2}},
 	{Name: "burst", Group: Target, Usage: "With model token-bucket: tokens that the bucket holds",
 		value: count[int]{at: func(p *Plan) *int { return &p.Burst }, lo: 1, hi: queueMost}},
 	{Name: "service", Group: Target, Usage: "Service times: all alike, or exponential with the same mean",

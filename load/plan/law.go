@@ -29,13 +29,13 @@ func (v law) read(p *Plan, text string) string {
 	mean, sd, spread := strings.Cut(text, lawMark)
 	var l Law
 	want := lawPart(mean, &l.Mean)
-	switch {
-	case want == durationForm:
-		want = "a duration such as 10ms, or mean and deviation such as 10ms" + lawMark + "2ms"
-	case spread && want == "":
-		if want = lawPart(sd, &l.SD); want != "" {
+	if spread && want == "" {
+		if want = lawPart(sd, &l.SD); want != "" && want != durationForm {
 			want = "after " + lawMark + " " + want
 		}
+	}
+	if want == durationForm {
+		want = "a duration such as 10ms, or mean and deviation such as 10ms" + lawMark + "2ms"
 	}
 	if want == "" {
 		*v.at(p) = l

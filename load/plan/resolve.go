@@ -32,6 +32,9 @@ type Input struct {
 	// is empty.
 	FileName string
 	File     []byte
+	// Engine is what the plan is for. In virtual time what belongs to a target elsewhere is refused for that
+	// reason, and not for want of the URL that would be refused next.
+	Engine Engine
 }
 
 // Sources tells where the value of a field came from: "--clients", "STORMTEST_CLIENTS" or
@@ -55,6 +58,9 @@ func Resolve(in Input) (Plan, Sources, error) {
 	r.environment(in.Env, in.EnvOthers)
 	r.flags(in.Flags)
 	for _, f := range r.plan.conflicts(r.bad) {
+		if field, _ := FieldNamed(f.Field); in.Engine == Virtual && field.Group == Elsewhere {
+			f.Want = field.elsewhereWant()
+		}
 		if f.Source = r.sources[f.Field]; f.Source == "" {
 			f.Source = f.Field + " (default)"
 		}

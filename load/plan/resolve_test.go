@@ -165,6 +165,9 @@ func TestSceptic(t *testing.T) {
 		flags []plan.Setting
 		want  string // error; empty for none
 	}{
+		{"seeds that go round", []plan.Setting{{"seed", "18446744073709551614"}, {"repeat", "3"}}, `--repeat: "3": want at most 2 with seed 18446744073709551614: there are no seeds above 18446744073709551615`},
+		{"a spread of nothing", []plan.Setting{{"latency", "10ms~"}}, `--latency: "10ms~": want a duration such as 10ms, or mean and deviation such as 10ms~2ms`},
+		{"a share as a number", []plan.Setting{{"loss", "0.005"}}, `--loss: "0.005": want a share in percent, such as 0.5%`},
 		{"no retries by a negative number", []plan.Setting{{"max-retries", "-1"}}, `--max-retries: "-1": want 0..1000000 or unlimited`},
 		{"no unit", []plan.Setting{{"base", "10"}}, `--base: "10": want a duration with a unit, such as 10s or 10ms`},
 		{"two points", []plan.Setting{{"base", "1.2.3"}}, `--base: "1.2.3": want a duration such as 1.5s or 100ms`},
@@ -194,6 +197,16 @@ func TestEmptyInput(t *testing.T) {
 		p, from, err := plan.Resolve(in)
 		if err != nil || len(from) != 0 || !reflect.DeepEqual(p, plan.Default()) {
 			t.Errorf("Resolve(%+v) = %+v, %v, %v, want the default plan", in, p, from, err)
+		}
+	}
+}
+
+// TestZeroShareNeedsNoUnit: where a share may be 0, 0 is one.
+func TestZeroShareNeedsNoUnit(t *testing.T) {
+	for _, text := range []string{"0", "0.0", "0%"} {
+		p, _, err := plan.Resolve(plan.Input{Flags: []plan.Setting{{Name: "loss", Text: text}}})
+		if err != nil || p.LossShare != 0 {
+			t.Errorf("loss %s: %v, %v", text, p.LossShare, err)
 		}
 	}
 }

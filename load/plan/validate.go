@@ -99,6 +99,12 @@ var rules = []rule{
 		}
 		return "", "0s with a rate: operations start when the rate of " + formatRate(p.RatePerSecond) + " says"
 	}},
+	{fields: []string{"repeat", "seed"}, broken: func(p *Plan) (got, want string) {
+		if left := math.MaxUint64 - p.Seed.Value; p.Seed.Set && uint64(p.Repeat-1) > left {
+			return "", "at most " + strconv.FormatUint(left+1, 10) + " with seed " + strconv.FormatUint(p.Seed.Value, 10) + ": there are no seeds above " + strconv.FormatUint(math.MaxUint64, 10)
+		}
+		return "", ""
+	}},
 	{fields: []string{"arrivals", "rate"}, broken: func(p *Plan) (got, want string) {
 		if p.Arrivals == ArrivalsEven || p.RatePerSecond > 0 {
 			return "", ""

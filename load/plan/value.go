@@ -166,6 +166,10 @@ type share struct {
 }
 
 func (v share) read(p *Plan, text string) string {
+	if v.zero && isZero(text) { // of nothing there is no unit
+		*v.at(p) = 0
+		return ""
+	}
 	n, want := parseShare(text)
 	switch outside := want == "" && (n <= 0 && !v.zero || n > 1) || strings.HasPrefix(text, "-") || isZero(text); {
 	case outside && v.zero:
@@ -202,6 +206,7 @@ func (flag) choices() []string      { return []string{"true", "false"} }
 type choice struct {
 	at    func(*Plan) *string
 	words []string
+	later int // so many of words, the last, are for virtual time only
 }
 
 func (v choice) read(p *Plan, text string) string {

@@ -178,9 +178,7 @@ func (p *Plan) unreadByModel() []string {
 	case ModelTokenBucket:
 		return []string{"workers", "queue", "service", "abandoned"}
 	case ModelRejectIfBusy:
-		if p.Latency == (Law{}) && p.LossShare == 0 {
-			return []string{"burst", "abandoned"} // a client waits for nothing that it could give up
-		}
+		return []string{"burst", "abandoned"} // what is accepted is answered at once: there is no work left to drop
 	case ModelOCC:
 		return []string{"capacity", "workers", "queue", "burst", "service", "send-retry-after", "abandoned"}
 	}

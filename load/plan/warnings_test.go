@@ -45,7 +45,7 @@ func TestWarnings(t *testing.T) {
 		{"a busy target answers at once", []plan.Setting{{"model", "reject-if-busy"}, {"burst", "5"}, {"abandoned", "cancel"}}, []string{
 			"burst 5: no effect on model reject-if-busy", "abandoned cancel: no effect on model reject-if-busy",
 		}},
-		{"not over a network", []plan.Setting{{"model", "reject-if-busy"}, {"abandoned", "cancel"}, {"latency", "1ms"}}, nil},
+		{"nor over a network", []plan.Setting{{"model", "reject-if-busy"}, {"abandoned", "cancel"}, {"latency", "1ms"}}, []string{"abandoned cancel: no effect on model reject-if-busy"}},
 		{"what a row is not", []plan.Setting{{"model", "occ"}, {"capacity", "5/s"}, {"workers", "2"}, {"queue", "3"}, {"burst", "4"}, {"service", "exp"}, {"send-retry-after", "1s"}, {"abandoned", "cancel"}, {"status", "409"}}, []string{
 			"capacity 5/s: no effect on model occ", "workers 2: no effect on model occ", "queue 3: no effect on model occ",
 			"burst 4: no effect on model occ", "service exp: no effect on model occ", "send-retry-after 1s: no effect on model occ",
