@@ -67,7 +67,7 @@ func floatOrNil(n *int64) *float64 {
 func writeComparison(p *page, r *record.Result, plan planFields) {
 	p.heading("Side by side")
 	seeds := seedsEnded(r) > 0
-	ranked := false
+	var ranked bool
 	if seeds {
 		ranked = writeRepeats(p, r)
 	} else {
@@ -141,13 +141,14 @@ func best(all []standing, highest, absenceLoses bool) []bool {
 	return marks
 }
 
-// marked returns the texts of a criterion for every run, each with its mark or a blank in its place.
+// marked returns the texts of a criterion for every run, each with its mark or a blank in its place. A run that was
+// cut is not compared with others, and so none is.
 func (c criterion) marked(r *record.Result) []string {
 	all := make([]standing, len(r.Runs))
 	for i := range r.Runs {
 		run := &r.Runs[i]
 		all[i].shown = c.known(run)
-		if served(run) && (!c.effort || amongMostDone(r, run)) {
+		if !r.Interrupted && served(run) && (!c.effort || amongMostDone(r, run)) {
 			all[i].value = c.best(run)
 		}
 	}

@@ -464,6 +464,11 @@ func TestBestOfNothing(t *testing.T) {
 	if got, want := compared(t, a, b, c)["convoy index"], "0.08 – –"; got != want {
 		t.Errorf("convoy index: %q, want %q: an unknown one is no worse", got, want)
 	}
+	cut := resultOf(guidePlan, a, guideStorm("equal"))
+	cut.Interrupted = true
+	if text := words(t, cut, 79); strings.Contains(text, "*") || strings.Contains(text, "ranking") {
+		t.Errorf("one run was cut, and there is a best: %.1500q", text)
+	}
 	a.Operations.Succeeded, b.Operations.Succeeded, c.Operations.Succeeded = 0, 0, 0
 	text := words(t, resultOf(guidePlan, a, b, c), 79)
 	if strings.Contains(text, "*") || strings.Contains(text, "ranking") || !strings.Contains(text, "Target model slots") {
