@@ -116,7 +116,7 @@ func (p *Plan) retriesOfAMoment() float64 {
 	}
 	most := math.Inf(1)
 	if p.MaxRetries != Unlimited {
-		most = operations * float64(p.MaxRetries)
+		most = float64(operations * float64(p.MaxRetries))
 	}
 	accounts := float64(p.Clients)
 	if p.Budget.Shared {
@@ -124,15 +124,15 @@ func (p *Plan) retriesOfAMoment() float64 {
 	}
 	switch b := p.Budget; b.Kind {
 	case budget.Finagle:
-		most = min(most, accounts*float64(b.Min)*b.TTL.Seconds()+operations*b.Ratio)
+		most = min(most, float64(float64(accounts*float64(b.Min))*b.TTL.Seconds())+float64(operations*b.Ratio))
 	case budget.AWS:
-		most = min(most, accounts*float64(b.Size)/float64(min(b.Cost, b.CostThrottled)))
+		most = min(most, float64(accounts*float64(b.Size))/float64(min(b.Cost, b.CostThrottled)))
 	case budget.AWSLegacy:
-		most = min(most, accounts*float64(b.Size)/float64(min(b.Cost, b.CostTimeout)))
+		most = min(most, float64(accounts*float64(b.Size))/float64(min(b.Cost, b.CostTimeout)))
 	case budget.GRPC:
-		most = min(most, accounts*float64(b.Size))
+		most = min(most, float64(accounts*float64(b.Size)))
 	case budget.SRE:
-		most = min(most, operations*b.K)
+		most = min(most, float64(operations*b.K))
 	}
 	return most
 }
