@@ -52,11 +52,12 @@ func TestATargetThatReadsNothing(t *testing.T) {
 			p.Headers = append(p.Headers, fmt.Sprintf("X-%d: %s", i, strings.Repeat("x", 4000)))
 		}
 		ctx, cancel := context.WithCancel(t.Context())
+		env := load.Env{}
 		if tt.stop > 0 {
-			time.AfterFunc(tt.stop, cancel)
+			env.Progress = func(load.Stage) { time.AfterFunc(tt.stop, cancel) }
 		}
 		began := time.Now()
-		result := visit(ctx, t, p, load.Env{})
+		result := visit(ctx, t, p, env)
 		cancel()
 		if took := time.Since(began); took > 5*time.Second {
 			t.Errorf("%s: the run took %v", tt.name, took)
