@@ -364,7 +364,7 @@ func TestVerdictSentences(t *testing.T) {
 		}, "UNSERVED retries came back spread out: convoy index 0.01"},
 		{"below capacity", func(r *record.Run) {
 			r.Convoy.Verdict, r.Convoy.ConvoyIndex, r.Convoy.WindowPeakOverCapacity = record.VerdictClear, ptr(0.01), ptr(0.02)
-		}, "convoy index 0.01, at most 0.0200x capacity in a bucket; 9 of"},
+		}, "convoy index 0.01, fullest bucket 0.0200x capacity; 9 of"},
 		{"few", unjudged(12, 0), "UNJUDGED not known whether retries came together: 12 retries from 1 s to 10 s, and it takes 100, waves"},
 		{"one", unjudged(1, 0), ": 1 retry from 1 s"},
 		{"too short", unjudged(489, 9500*time.Millisecond), ": 489 retries from 9.5 s to 10 s, and it takes a window of 1 s or more; the run was over too soon for that"},

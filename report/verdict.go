@@ -179,7 +179,7 @@ func windowPeak(run *record.Run) string {
 	case *peak > 1:
 		return ", waves up to " + times(peak) + " capacity"
 	default:
-		return ", at most " + times(peak) + " capacity in a bucket"
+		return ", fullest bucket " + times(peak) + " capacity"
 	}
 }
 
