@@ -21,15 +21,15 @@ const (
 // imports says which of our packages each package may import. A package that is not listed
 // fails the test, so that a new one is placed on purpose.
 var imports = map[string][]string{
-	"exact":             {},
-	"load/backoff":      {"exact"},
+	"load/backoff":      {"target/exact"},
 	"load/seed":         {},
-	"load/record":       {"exact"},
+	"load/record":       {"target/exact"},
 	"load/probe":        {"load/record"},
-	"load/pace":         {"exact"},
+	"load/pace":         {"target/exact"},
 	"load/retry":        {"load/backoff", "load/retry/budget"},
 	"load/retry/budget": {},
-	"target/station":    {"exact"},
+	"target/exact":      {},
+	"target/station":    {"target/exact"},
 	"target/wake":       {},
 	"target/wire":       {},
 	"target/targettest": {},
@@ -38,7 +38,7 @@ var imports = map[string][]string{
 	"load/plan":         {"load/backoff", "load/retry", "load/retry/budget", "load/secret", "target/station"},
 	"load/secret":       {},
 	"load/fleet":        {"load/plan", "load/remote", "load/retry", "load/retry/budget", "load/pace", "load/seed", "load/record", "target", "target/station", "target/wake", "target/wire"},
-	"load/sim":          {"exact", "load/pace", "load/plan", "load/record", "load/retry", "load/retry/budget", "load/seed", "target/station"},
+	"load/sim":          {"load/pace", "load/plan", "load/record", "load/retry", "load/retry/budget", "load/seed", "target/exact", "target/station"},
 	"load/validate":     {"load", "load/backoff", "load/plan", "load/record", "load/retry", "load/retry/budget", "load/seed", "load/sim", "target/station"},
 	"load": {
 		"load/backoff", "load/fleet", "load/pace", "load/plan", "load/probe", "load/record", "load/remote", "load/retry", "load/retry/budget", "load/seed", "load/sim",
@@ -57,7 +57,7 @@ var imports = map[string][]string{
 // pure packages know no clock, goroutine, file, network or global random source. Their tests
 // may.
 var pure = []string{
-	"exact", "load/backoff", "load/retry", "load/retry/budget", "load/pace", "load/seed", "load/record", "load/sim", "target/station",
+	"load/backoff", "load/retry", "load/retry/budget", "load/pace", "load/seed", "load/record", "load/sim", "target/exact", "target/station",
 }
 
 // impure lists what a pure package must not name. net/http is allowed for ParseTime and status

@@ -4,7 +4,7 @@ import (
 	"math"
 	"time"
 
-	"stormtest/exact"
+	"stormtest/target/exact"
 )
 
 // A curve is an exponential schedule that is asked between its steps, too.

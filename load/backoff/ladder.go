@@ -6,7 +6,7 @@ import (
 	"math/bits"
 	"time"
 
-	"stormtest/exact"
+	"stormtest/target/exact"
 )
 
 // settleStepsMax bounds the search for the step at which a schedule settles. A schedule

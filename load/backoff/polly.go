@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"stormtest/exact"
+	"stormtest/target/exact"
 )
 
 const (

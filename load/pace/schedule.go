@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"stormtest/exact"
+	"stormtest/target/exact"
 )
 
 // A Config says when the operations of an open loop are due.

@@ -1,6 +1,6 @@
 package record
 
-import "stormtest/exact"
+import "stormtest/target/exact"
 
 // Waves returns the peak of each wave of counts, in order. A wave is a maximal run of buckets that
 // each hold more than capacity, which is what one bucket's width can serve. Source: domain 5.5.

@@ -5,10 +5,10 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"stormtest/exact"
 	"stormtest/load/plan"
 	"stormtest/load/retry"
 	"stormtest/load/seed"
+	"stormtest/target/exact"
 	"stormtest/target/station"
 )
 

@@ -7,7 +7,7 @@ import (
 	"strconv"
 	"time"
 
-	"stormtest/exact"
+	"stormtest/target/exact"
 )
 
 // A Kind says what became of an arrival.

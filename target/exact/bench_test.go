@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"stormtest/exact"
+	"stormtest/target/exact"
 )
 
 // Each beside what it replaces.

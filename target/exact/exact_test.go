@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"stormtest/exact"
+	"stormtest/target/exact"
 )
 
 // bits is the precision of the references.

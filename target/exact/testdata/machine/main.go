@@ -13,7 +13,6 @@ import (
 	"os"
 	"time"
 
-	"stormtest/exact"
 	"stormtest/load/backoff"
 	"stormtest/load/pace"
 	"stormtest/load/plan"
@@ -22,6 +21,7 @@ import (
 	"stormtest/load/retry/budget"
 	"stormtest/load/seed"
 	"stormtest/load/sim"
+	"stormtest/target/exact"
 	"stormtest/target/station"
 )
 
