@@ -140,9 +140,9 @@ func TestKeepsItsPromise(t *testing.T) {
 		{"no outage, the fleet itself", []string{"clients: 120", "capacity: 40/s", "outage: []"}, []advise.Wish{advise.Completion(8 * second)}, false},
 		{"a Retry-After that the target sends", []string{"clients: 120", "capacity: 40/s", "send-retry-after: 2s"}, []advise.Wish{advise.Completion(25 * second)}, false},
 	}
-	for _, tt := range tests {
+	for i, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if raceDetector && tt.heavy {
+			if raceDetector && (tt.heavy || i%4 != 0) {
 				t.Skip("takes minutes under the race detector")
 			}
 			p := scenario(t, tt.lines...)
@@ -193,8 +193,11 @@ func TestObstacles(t *testing.T) {
 		{"a budget", []string{"budget: 'aws:scope=fleet'"}, []advise.Wish{advise.Success(0.9)}, []string{"budget aws refuses retries whatever the policy"}},
 		{"a status that nobody retries", []string{"status: 500"}, []advise.Wish{advise.Success(0.9)}, []string{"status 500 is not in retry-on"}},
 	}
-	for _, tt := range tests {
+	for i, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
+			if raceDetector && i%4 != 0 {
+				t.Skip("takes minutes under the race detector")
+			}
 			lines := append([]string{"clients: 120", "capacity: 40/s"}, tt.lines...)
 			f := find(t, advise.Config{Plan: scenario(t, lines...), Wishes: tt.wishes})
 			if f.Advice.Met {

@@ -29,12 +29,12 @@ const (
 	levels
 )
 
-// At the lower levels the fleet is a small one, and the target as much smaller. At the upper ones it is the
-// fleet, and large fleets, whose figures differ less between seeds, are tried with fewer of them.
+// At the lower levels a large fleet is replaced by a small one, and the target by one as much smaller; at the last ones it is the
+// fleet itself. Large fleets, whose figures differ less between seeds, are tried with fewer of them.
 var (
-	clientsMost = [levels]int{coarse: 1000, fine: 5000, full: math.MaxInt, last: math.MaxInt, proof: math.MaxInt}
-	seedsOf     = [levels]int{coarse: 2, fine: 4, full: 20, last: 60, proof: 120}
-	seedsLeast  = [levels]int{coarse: 2, fine: 4, full: 5, last: 16, proof: 20}
+	clientsMost = [levels]int{coarse: 1000, fine: 5000, full: 50_000, last: math.MaxInt, proof: math.MaxInt}
+	seedsOf     = [levels]int{coarse: 3, fine: 8, full: 20, last: 60, proof: 120}
+	seedsLeast  = [levels]int{coarse: 3, fine: 8, full: 8, last: 6, proof: 12}
 )
 
 // peakFleet is how much larger a fleet is tried for its peak: in a bucket of a small fleet chance is larger.
@@ -63,7 +63,8 @@ func (t *trial) known() []outcome {
 
 // seeds returns the seeds of a level.
 func (s *search) seeds(l level) []uint64 {
-	n := max(seedsLeast[l], min(seedsOf[l], seedsOf[l]*clientsOfAllSeeds/s.plan.Clients))
+	clients := min(s.plan.Clients, s.clientsMost(l))
+	n := max(seedsLeast[l], min(seedsOf[l], seedsOf[l]*clientsOfAllSeeds/clients))
 	stream := seed.Stream(s.plan.Seed.Value, seed.Advice, uint32(l))
 	list := make([]uint64, n)
 	for i := range list {
@@ -78,10 +79,7 @@ func (s *search) small(l level) plan.Plan {
 	if l < last && p.MaxElapsed > 0 {
 		p.MaxElapsed = scaled(p.MaxElapsed, 1-s.hurry)
 	}
-	most := clientsMost[l]
-	if _, peak := s.wish(record.WishPeak); peak && l == fine {
-		most *= peakFleet
-	}
+	most := s.clientsMost(l)
 	if p.Clients <= most || p.Budget.Shared {
 		return p
 	}
@@ -90,6 +88,14 @@ func (s *search) small(l level) plan.Plan {
 	p.CapacityPerSecond *= part
 	p.Clients, p.Workers, p.Queue, p.Burst = most, max(1, less(p.Workers)), less(p.Queue), max(1, less(p.Burst))
 	return p
+}
+
+// clientsMost is how many clients a fleet has at most at a level.
+func (s *search) clientsMost(l level) int {
+	if _, peak := s.wish(record.WishPeak); peak && l == fine {
+		return clientsMost[l] * peakFleet
+	}
+	return clientsMost[l]
 }
 
 // cost is how many clients' operations n trials take.
@@ -210,7 +216,8 @@ func (s *search) done(clients int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.spent += clients
+	s.expected = max(s.expected, s.spent+s.spent/20) // where more is tried than was expected
 	if s.config.Progress != nil {
-		s.config.Progress(min(0.99, float64(s.spent)/float64(max(s.expected, 1))))
+		s.config.Progress(float64(s.spent) / float64(s.expected))
 	}
 }

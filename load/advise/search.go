@@ -67,7 +67,7 @@ func newSearch(c Config) *search {
 		s.plan.Duration = s.horizon()
 	}
 	s.expected = s.cost(len(s.space.own())+len(s.space.helped()), coarse) +
-		s.cost(keptOfCoarse+16+len(steps)*keptOfStep*6, fine) + s.cost(finalists+3, full) + s.cost(3, last) + s.cost(1, proof)
+		s.cost(keptOfCoarse+16+len(steps)*keptOfStep*6, fine) + s.cost(2*finalists, full) + s.cost(rows+1, last) + s.cost(2, proof)
 	return s
 }
 
@@ -240,7 +240,7 @@ func (s *search) proven(ctx context.Context, o objective, sorted []*trial) (best
 			if err := s.try(ctx, []*trial{t}, proof); err != nil {
 				return nil, err
 			}
-			if float64(s.kept(t)) < provenShare*float64(len(t.known())) {
+			if float64(s.kept(t)) < provenShare*float64(len(t.known())) || !s.keeps(t) {
 				continue
 			}
 		}
@@ -259,11 +259,12 @@ func (s *search) kept(t *trial) (n int) {
 	return n
 }
 
-// keeps reports whether the last trials of a policy keep the wishes: all of them, or nearly all and with
+// keeps reports whether the last trials of a policy keep the wishes: all of many, or nearly all and with
 // half of the first margin.
 func (s *search) keeps(t *trial) bool {
+	const many = 50
 	kept, outcomes := s.kept(t), t.known()
-	if kept == len(outcomes) {
+	if kept == len(outcomes) && kept >= many {
 		return true
 	}
 	o := objective{must: s.wishes, least: s.wanted(), margin: margins[0] / 2}
