@@ -142,6 +142,9 @@ func newEngine(c Config) *engine {
 	}
 	e.judge.Init(&e.policy, rand.New(&e.chance), rand.New(&e.hint))
 	e.populate(c.Seed)
+	if e.net != nil { // each attempt is a flight, and growing to that by doubling would take three times the memory
+		e.flights.all = make([]flight, 0, p.Clients)
+	}
 	if p.RatePerSecond > 0 {
 		e.open = pace.NewSchedule(pace.Config{
 			PerSecond: p.RatePerSecond,
