@@ -3,7 +3,6 @@ package main
 import (
 	"fmt"
 	"io"
-	"strings"
 	"sync"
 	"time"
 
@@ -63,11 +62,10 @@ func (c *count) tell(every time.Duration) {
 			c.mu.Lock()
 			p := c.last
 			c.mu.Unlock()
-			line := countLine(p, time.Since(c.begun), c.columns)
-			if c.terminal {
-				fmt.Fprint(c.w, "\r\x1b[K"+line)
+			if elapsed := time.Since(c.begun); c.terminal {
+				fmt.Fprint(c.w, "\r\x1b[K"+countLine(p, elapsed, c.columns))
 			} else {
-				fmt.Fprintln(c.w, line)
+				fmt.Fprintln(c.w, countSentence(p, elapsed))
 			}
 		case <-c.quit:
 			if c.terminal {
@@ -78,13 +76,22 @@ func (c *count) tell(every time.Duration) {
 	}
 }
 
-// countLine is one line of progress, shorter than the columns.
+// countLine is one line of progress for a terminal, shorter than its columns.
 func countLine(p validate.Progress, elapsed time.Duration, columns int) string {
 	share := min(1, p.DoneShare)
-	full := int(share * barMost)
-	line := fmt.Sprintf("validate %3.0f%% [%s%s]", 100*share, strings.Repeat("#", full), strings.Repeat(".", barMost-full))
-	if share > 0 {
-		line += fmt.Sprintf(" about %.0f s left", elapsed.Seconds()*(1/share-1))
+	var more []string
+	if share >= shareKnown {
+		more = append(more, fmt.Sprintf(" about %.0f s left", elapsed.Seconds()*(1/share-1)))
 	}
-	return line[:min(len(line), max(0, columns-1))]
+	return barLine("validate", share, columns, more...)
+}
+
+// countSentence is one line of progress for a log.
+func countSentence(p validate.Progress, elapsed time.Duration) string {
+	share := min(1, p.DoneShare)
+	text := fmt.Sprintf("validate: %.0f %% done", 100*share)
+	if share >= shareKnown {
+		text += fmt.Sprintf(", about %.0f s left", elapsed.Seconds()*(1/share-1))
+	}
+	return text
 }

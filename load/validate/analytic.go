@@ -24,7 +24,6 @@ const (
 type law struct {
 	strategy string
 	label    string // what the parameters are, where they are not the guides'
-	source   string // empty: 6.4
 	change   func(*backoff.Params)
 	k        int  // retry index
 	chain    bool // the delays before matter
@@ -42,11 +41,6 @@ func uniform(strategy string, k int, lo, hi float64) law {
 
 func (l law) with(label string, change func(*backoff.Params)) law {
 	l.label, l.change = label, change
-	return l
-}
-
-func (l law) from(source string) law {
-	l.source = source
 	return l
 }
 
@@ -79,8 +73,8 @@ func guideLaws() []law {
 		decorrelatedLaw(1),
 		decorrelatedLaw(2),
 		{strategy: "polly", k: 0, mean: 87.1, sd: 31.3, lo: 0, hi: pollyEnd(0), rounded: 0.05},
-		{strategy: "polly", k: 1, chain: true, mean: 115.7, sd: 52.4, lo: 0, hi: pollyEnd(1), rounded: 0.05, source: "1.1"},
-		{strategy: "polly", k: 2, chain: true, mean: 208.1, sd: 92.4, lo: 0, hi: pollyEnd(2), rounded: 0.05, source: "1.1"},
+		{strategy: "polly", k: 1, chain: true, mean: 115.7, sd: 52.4, lo: 0, hi: pollyEnd(1), rounded: 0.05},
+		{strategy: "polly", k: 2, chain: true, mean: 208.1, sd: 92.4, lo: 0, hi: pollyEnd(2), rounded: 0.05},
 	}
 }
 
@@ -147,38 +141,38 @@ func catalogueLaws() []law {
 		return law{strategy: strategy, k: k, mean: at, lo: at, hi: at}
 	}
 	laws := []law{
-		point("none", 5, 3200).from("1.2"),
-		uniform("proportional", 5, 2560, 3840).from("1.2"),
-		uniform("proportional", 5, 1600, 4800).with("50% k=5", half).from("1.2"),
-		uniform("equal", 5, 1600, 3200).from("1.2"),
-		uniform("full", 5, 0, 3200).from("1.2"),
-		uniform("fixed-up", 5, 3200, 3250).from("1.1"),
-		uniform("full-floor", 3, 50, 800).from("1.1"),
+		point("none", 5, 3200),
+		uniform("proportional", 5, 2560, 3840),
+		uniform("proportional", 5, 1600, 4800).with("50% k=5", half),
+		uniform("equal", 5, 1600, 3200),
+		uniform("full", 5, 0, 3200),
+		uniform("fixed-up", 5, 3200, 3250),
+		uniform("full-floor", 3, 50, 800),
 		{
-			strategy: "full-clamp", k: 0, source: "1.1", lo: 50, hi: 100,
+			strategy: "full-clamp", k: 0, lo: 50, hi: 100,
 			mean: 62.5, sd: math.Sqrt(1250 + 875_000/300.0 - 62.5*62.5), // half of them exactly the floor
 		},
-		uniform("full-mersenne", 2, 0, 700).from("1.1"),
-		uniform("additive", 5, 3200, 3840).from("1.1"),
-		point("exponent", 0, 100).from("1.1"),
-		point("constant", 7, 100).from("1.1"),
-		uniform("constant-full", 7, 0, 200).from("1.1"),
-		point("linear", 6, 700).from("1.1"),
-		point("fibonacci", 6, 1300).from("1.1"),
-		point("immediate", 6, 0).from("1.1"),
-		uniform("linear-jitter", 2, 300, 900).with("wait-max 300ms k=2", wide).from("1.1"),
+		uniform("full-mersenne", 2, 0, 700),
+		uniform("additive", 5, 3200, 3840),
+		point("exponent", 0, 100),
+		point("constant", 7, 100),
+		uniform("constant-full", 7, 0, 200),
+		point("linear", 6, 700),
+		point("fibonacci", 6, 1300),
+		point("immediate", 6, 0),
+		uniform("linear-jitter", 2, 300, 900).with("wait-max 300ms k=2", wide),
 	}
 	for k := 1.0; k <= 6; k++ {
 		mean := 100 * (math.Exp2(k) - 1) / (k * math.Ln2)
 		second := 1e4 * (math.Exp2(2*k) - 1) / (2 * k * math.Ln2)
 		laws = append(laws, law{
-			strategy: "exponent", k: int(k), source: "1.1", lo: 100, hi: 100 * math.Exp2(k),
+			strategy: "exponent", k: int(k), lo: 100, hi: 100 * math.Exp2(k),
 			mean: mean, sd: math.Sqrt(second - mean*mean),
 		})
 	}
 	noisy := 1.5 / (2 * math.Ln2) // the integral of 2^x over [-1, 1), halved
 	return append(laws, law{
-		strategy: "exponent-noisy", k: 5, source: "1.1", lo: 1600, hi: 6400,
+		strategy: "exponent-noisy", k: 5, lo: 1600, hi: 6400,
 		mean: 3200 * noisy, sd: 3200 * math.Sqrt(3.75/(4*math.Ln2)-noisy*noisy),
 	})
 }
@@ -190,13 +184,13 @@ func (l law) checks(r *rand.Rand) []Check {
 		name = l.strategy + ", " + l.label
 	}
 	check := func(figure string) Check {
-		return Check{Name: name + ": " + figure, Unit: "ms", Source: l.source}
+		return Check{Name: name + ": " + figure, Unit: "ms"}
 	}
 	s := l.draw(r)
 	if l.lo == l.hi {
 		return []Check{
-			check("least").exact(l.lo).judged(s.least),
-			check("greatest").exact(l.hi).judged(s.greatest),
+			check("min").exact(l.lo).judged(s.min),
+			check("max").exact(l.hi).judged(s.max),
 		}
 	}
 	n := math.Sqrt(draws)
@@ -209,29 +203,29 @@ func (l law) checks(r *rand.Rand) []Check {
 		check("sd").around(l.sd, standardErrors*l.sd*math.Sqrt((kurtosis-1)/4)/n+l.rounded).judged(s.sd),
 	}
 	const ns = 1e-6
-	leastMax, greatestMin := l.mean, l.mean
+	minMost, maxLeast := l.mean, l.mean
 	if l.flat {
 		reach := -math.Log(edgeChance) / draws * (l.hi - l.lo)
-		leastMax, greatestMin = l.lo+reach, l.hi-reach
+		minMost, maxLeast = l.lo+reach, l.hi-reach
 	}
 	return append(list,
-		check("least").within(l.lo, l.lo-ns/2, leastMax).judged(s.least),
-		check("greatest").within(l.hi, greatestMin, l.hi-ns/2).judged(s.greatest))
+		check("min").within(l.lo, l.lo-ns/2, minMost).judged(s.min),
+		check("max").within(l.hi, maxLeast, l.hi-ns/2).judged(s.max))
 }
 
 // A sample is what was drawn, in ms.
-type sample struct{ mean, sd, kurtosis, least, greatest float64 }
+type sample struct{ mean, sd, kurtosis, min, max float64 }
 
 // draw returns the moments of as many delays, each of an operation of its own.
 func (l law) draw(r *rand.Rand) sample {
 	s := strategyOf(l.strategy, l.change)
 	delays := make([]float64, draws)
-	out := sample{least: math.Inf(1)}
+	out := sample{min: math.Inf(1)}
 	for i := range delays {
 		x := l.delay(s, r)
 		delays[i] = x
 		out.mean += x / draws
-		out.least, out.greatest = min(out.least, x), max(out.greatest, x)
+		out.min, out.max = min(out.min, x), max(out.max, x)
 	}
 	var second, fourth float64
 	for _, x := range delays {

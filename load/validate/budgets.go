@@ -32,7 +32,7 @@ type budgetRow struct {
 	kind   budget.Kind
 	status int          // of the failures; 0 is 503
 	mode   station.Mode // of the outage
-	source string       // empty: 6.4
+	source string       // empty: the group's
 	want   int
 }
 
@@ -40,10 +40,10 @@ func budgetRows() []budgetRow {
 	return []budgetRow{
 		{name: "grpc 10/0.1", kind: budget.GRPC, want: 4},
 		{name: "aws 500/14", kind: budget.AWS, want: 35},
-		{name: "aws 500/5, throttled", kind: budget.AWS, status: 429, source: "3.1", want: 100},
-		{name: "aws-legacy 500/5", kind: budget.AWSLegacy, source: "3.1", want: 100},
-		{name: "aws-legacy 500/10, timeouts", kind: budget.AWSLegacy, mode: station.ModeHang, source: "3.1", want: 50},
-		{name: "finagle 10/s, 10 s", kind: budget.Finagle, source: "3.4", want: 100},
+		{name: "aws 500/5, throttled", kind: budget.AWS, status: 429, source: sourceAWS, want: 100},
+		{name: "aws-legacy 500/5", kind: budget.AWSLegacy, source: sourceAWS, want: 100},
+		{name: "aws-legacy 500/10, timeouts", kind: budget.AWSLegacy, mode: station.ModeHang, source: sourceAWS, want: 50},
+		{name: "finagle 10/s, 10 s", kind: budget.Finagle, source: sourceFinagle, want: 100},
 	}
 }
 
@@ -101,7 +101,7 @@ func throttled(c Config, requests int) trial {
 			for k := 1; k <= requests; k++ {
 				harmonic += 1 / float64(k)
 			}
-			check := Check{Name: "sre R=" + strconv.Itoa(requests) + ", A=0: sent", Source: "3.6"}
+			check := Check{Name: "sre R=" + strconv.Itoa(requests) + ", A=0: sent", Source: sourceSRE}
 			// What the reference prints, rounded, is a closed form, so that only our runs err.
 			exact := reference{mean: harmonic, runs: math.MaxInt32}
 			return []Check{exact.check(check, figures[0])}

@@ -7,7 +7,7 @@ type Check struct {
 	Group string `json:"group"`
 	// Name says which figure of which strategy or formula it is.
 	Name string `json:"name"`
-	// Source is the section of the domain reference that the figure stands in.
+	// Source says where the expected value comes from.
 	Source   string  `json:"source"`
 	Expected float64 `json:"expected"`
 	// Low and High bound what passes, both included.

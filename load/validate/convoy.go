@@ -27,7 +27,7 @@ func convoyWindows() [3][2]time.Duration {
 
 // convoyRows are the table of the domain reference, 5.6.
 func convoyRows() []convoyRow {
-	const sharedNote = "the reference's table has 1.00 for 0-1 s too, and it is not: waves that one seed draws within 100 ms of each other are no clumps of 10 ms; it is a convoy all the same"
+	const sharedNote = "the table of expected numbers has 1.00 for 0-1 s too, and it is not: waves that one seed draws within 100 ms of each other are no clumps of 10 ms; it is a convoy all the same"
 	return []convoyRow{
 		{variant: "none", index: [3]string{"1.00", "1.00", "1.00"}, runs: 1},
 		{variant: "linear", index: [3]string{"1.00", "1.00", "1.00"}, runs: 1},

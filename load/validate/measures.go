@@ -46,7 +46,7 @@ type rsiRow struct {
 }
 
 // thinNote is why the row of ten buckets of 5 is not the reference's.
-const thinNote = "the reference prints 0.32, 0.42 and 0.53, which come out where buckets with under 5 arrivals count too, against its own rule; expected here is an independent count of 15,000 runs by that rule"
+const thinNote = "the table has 0.32, 0.42 and 0.53, which come out where buckets with under 5 arrivals count too, against its own rule; expected here is an independent count of 15,000 runs by that rule"
 
 // rsiRows are the table of the domain reference, 5.3, but for thinNote.
 func rsiRows() []rsiRow {
@@ -96,9 +96,9 @@ func (row rsiRow) oneBucket(r *rand.Rand) []Check {
 		fourth += math.Pow(v/sd, 4) / n
 	}
 	list := []Check{
-		Check{Name: prefix + "mean", Source: "5.3"}.around(0, zChance*row.sd/math.Sqrt(n)).judged(meanOf(x)),
-		Check{Name: prefix + "sd", Source: "5.3"}.around(row.sd, zChance*row.sd*math.Sqrt((fourth-1)/(4*n))).judged(sd),
-		Check{Name: prefix + "mean, floored", Source: "5.3"}.around(row.floored, zChance*row.sd/math.Sqrt(n)+0.005).judged(floored),
+		Check{Name: prefix + "mean"}.around(0, zChance*row.sd/math.Sqrt(n)).judged(meanOf(x)),
+		Check{Name: prefix + "sd"}.around(row.sd, zChance*row.sd*math.Sqrt((fourth-1)/(4*n))).judged(sd),
+		Check{Name: prefix + "mean, floored"}.around(row.floored, zChance*row.sd/math.Sqrt(n)+0.005).judged(floored),
 	}
 	return append(list, quantileChecks(prefix, x, row.one)...)
 }
@@ -125,7 +125,7 @@ func (row rsiRow) tenBuckets(r *rand.Rand) []Check {
 func quantileChecks(prefix string, sorted []float64, want [3]float64) []Check {
 	var list []Check
 	for i, q := range []float64{0.95, 0.99, 0.999} {
-		c := Check{Name: fmt.Sprintf("%s%g %%", prefix, q*100), Source: "5.3"}
+		c := Check{Name: fmt.Sprintf("%s%g %%", prefix, q*100)}
 		list = append(list, quantileCheck(c, sorted, q, printed{want[i], 0.005}))
 	}
 	return list
@@ -160,9 +160,9 @@ func (row fanoRow) checks(r *rand.Rand) []Check {
 	}
 	slices.Sort(figures)
 	prefix := fmt.Sprintf("dispersion, %d buckets: ", row.buckets)
-	list := []Check{quantileCheck(Check{Name: prefix + "99 %", Source: "5.4"}, figures, 0.99, printed{row.q99, row.half})}
+	list := []Check{quantileCheck(Check{Name: prefix + "99 %"}, figures, 0.99, printed{row.q99, row.half})}
 	if row.two > 0 {
-		list = append(list, chanceCheck(Check{Name: prefix + "2 or more", Source: "5.4"}, figures, 2, row.two))
+		list = append(list, chanceCheck(Check{Name: prefix + "2 or more"}, figures, 2, row.two))
 	}
 	return list
 }
@@ -183,6 +183,6 @@ func peakOverMean(r *rand.Rand, arrivals int, want string) []Check {
 		poisson(r, float64(arrivals), counts)
 		figures[i], _ = record.PeakOverMean(counts)
 	}
-	c := Check{Name: fmt.Sprintf("peak/mean, 100 buckets of %d: mean", arrivals), Source: "5.4"}
+	c := Check{Name: fmt.Sprintf("peak/mean, 100 buckets of %d: mean", arrivals)}
 	return []Check{parseReference(want, poissonPublished).check(c, figures)}
 }

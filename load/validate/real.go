@@ -87,18 +87,20 @@ func runReal(ctx context.Context, c Config, plans []realPlan) (Result, error) {
 	}
 	tell := counter(c.Progress, costOf(trials)+float64(len(fleets))*(realCost+runCost))
 	virtual := pool{workers: runtime.GOMAXPROCS(0), done: tell}.run(ctx, trials)
-	var result Result
+	result := Result{Parts: len(fleets)}
 	for i, f := range fleets {
 		run, err := f.real(ctx)
-		if result.Interrupted = ctx.Err() != nil; result.Interrupted {
-			return Result{Interrupted: true}, nil
-		}
-		if err != nil {
+		result.Interrupted = ctx.Err() != nil
+		switch {
+		case result.Interrupted: // whatever the run says of it
+			result.PartsNotRun = len(fleets) - i
+			return result, nil
+		case err != nil:
 			return result, err
 		}
 		tell(realCost)
 		for _, check := range f.checks(&run, transposed(virtual[i])) {
-			check.Group, check.Source = RealGroup, "virtual time"
+			check.Group, check.Source = RealGroup, sourceVirtual
 			result.add(check)
 		}
 	}

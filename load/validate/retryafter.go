@@ -37,7 +37,7 @@ func hintRows() []hintRow {
 // come out, and over the whole run the index is 0.994 and 0.901 at 50 and 100 ms.
 const hintWindow = 30 * time.Second
 
-const hintNote = "all clients fail at t0 before the first wave, and the peak is of retries; the index is that of the first 30 s, a window that the reference does not name (of the whole run it is 0.994 and 0.901 with U[0, 50ms) and U[0, 100ms))"
+const hintNote = "all clients fail at t0 before the first wave, and the peak is of retries; the index is that of the first 30 s, a window that the table does not name (of the whole run it is 0.994 and 0.901 with U[0, 50ms) and U[0, 100ms))"
 
 // retryAfter holds 1,000 clients that honour a Retry-After of 5 s on every rejection, spread by U[0, J).
 func retryAfter(c Config) []trial {

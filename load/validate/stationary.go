@@ -49,7 +49,7 @@ func longRun(r *rand.Rand, mode backoff.CapMode, mean, share float64) []Check {
 		return standardErrors * deviationOf(x) * math.Sqrt(1.0/chains+float64(steps)/published)
 	}
 	name := "decorrelated, " + mode.String() + ", far from its start: "
-	share0 := Check{Name: name + "at cap"}
+	share0 := Check{Name: name + "share at cap"}
 	if share == 0 {
 		share0 = share0.exact(0)
 	} else {
@@ -96,7 +96,7 @@ func inversions(r *rand.Rand) []Check {
 			}
 		}
 		slack := standardErrors * math.Sqrt(row.want*(1-row.want)/draws)
-		c := Check{Name: row.strategy + ": P(k=2 above k=4)", Source: "1.1"}
+		c := Check{Name: row.strategy + ": P(k=2 above k=4)"}
 		list = append(list, c.around(row.want, slack+row.rounded).judged(float64(hits)/draws))
 	}
 	return list

@@ -9,22 +9,24 @@ import (
 	"time"
 )
 
-// textWidth is how wide the report is at most, but for what the reference writes longer.
+// textWidth is how wide the report is at most.
 const textWidth = 80
 
 // Text writes the report: every check by its group and subject, what failed once more at the end, and one
 // line that sums it up. It is ASCII and at most 80 columns wide.
 func (r Result) Text(w io.Writer, took time.Duration) error {
 	var b strings.Builder
-	summaries := map[string]string{RealGroup: realSummary}
+	groups := map[string]Group{RealGroup: {Name: RealGroup, Summary: realSummary, Source: sourceVirtual}}
 	for _, g := range Groups() {
-		summaries[g.Name] = g.Summary
+		groups[g.Name] = g
 	}
 	group, subject := "", ""
 	for _, c := range r.Checks {
 		if c.Group != group {
 			group, subject = c.Group, ""
-			fmt.Fprintf(&b, "%s: %s\n%s\n", group, summaries[group], heading())
+			wrapped(&b, "", group+": "+groups[group].Summary)
+			wrapped(&b, "", "expected numbers from: "+groups[group].Source)
+			fmt.Fprintln(&b, heading())
 		}
 		about, figure, ok := strings.Cut(c.Name, ": ")
 		if !ok {
@@ -33,18 +35,21 @@ func (r Result) Text(w io.Writer, took time.Duration) error {
 		if about != subject {
 			subject = about
 			if about != "" {
-				fmt.Fprintf(&b, "  %s (%s)\n", about, c.Source)
+				if c.Source != groups[group].Source {
+					about += " (" + c.Source + ")"
+				}
+				wrapped(&b, "  ", about)
 			}
 		}
 		fmt.Fprintln(&b, c.row(figure))
-		wrapped(&b, c.Note)
+		wrapped(&b, noteIndent, c.Note)
 	}
 	if r.Failed > 0 {
 		fmt.Fprint(&b, "\nFailed:\n")
 		for _, c := range r.Checks {
 			if !c.OK {
-				fmt.Fprintln(&b, c.sentence())
-				wrapped(&b, c.Note)
+				wrapped(&b, "  ", c.sentence())
+				wrapped(&b, noteIndent, c.Note)
 			}
 		}
 	}
@@ -55,10 +60,11 @@ func (r Result) Text(w io.Writer, took time.Duration) error {
 
 // summary is the last line.
 func (r Result) summary(took time.Duration) string {
+	text := fmt.Sprintf("%d checks passed, %d failed in %.0f s", r.Passed, r.Failed, took.Seconds())
 	if r.Interrupted {
-		return "interrupted: nothing was checked"
+		text += fmt.Sprintf(", interrupted:\n%d of %d parts (a strategy of a group each) were not run", r.PartsNotRun, r.Parts)
 	}
-	return fmt.Sprintf("%d checks passed, %d failed in %.0f s", r.Passed, r.Failed, took.Seconds())
+	return text
 }
 
 func heading() string {
@@ -77,12 +83,19 @@ func (c Check) row(figure string) string {
 	return fmt.Sprintf("    %s %-27s%11s%20s%12s", mark, figure, c.number(c.Expected), c.reach(), c.got())
 }
 
-// reach is what passes.
+// reach is what passes, with as many digits as tell its ends apart.
 func (c Check) reach() string {
 	if c.Low == c.High {
 		return "exactly"
 	}
-	return number(c.Low) + ".." + number(c.High)
+	low, high := number(c.Low), number(c.High)
+	for decimals := 1; low == high && decimals <= 6; decimals++ {
+		low, high = strconv.FormatFloat(c.Low, 'f', decimals, 64), strconv.FormatFloat(c.High, 'f', decimals, 64)
+	}
+	if low == high { // apart by the rounding of a sum alone
+		return "exactly"
+	}
+	return low + ".." + high
 }
 
 func (c Check) got() string {
@@ -106,7 +119,7 @@ func (c Check) sentence() string {
 	if c.Unit != "" {
 		unit = " " + c.Unit
 	}
-	return fmt.Sprintf("  %s: %s = %s%s, want %s (%s), reference %s",
+	return fmt.Sprintf("%s: %s = %s%s, want %s (%s), from: %s",
 		c.Group, c.Name, c.got(), unit, c.number(c.Expected), c.reach(), c.Source)
 }
 
@@ -134,14 +147,20 @@ func number(x float64) string {
 	return text
 }
 
-// wrapped writes a note below its row.
-func wrapped(b *strings.Builder, note string) {
-	const indent = "         "
-	line := ""
-	for _, word := range strings.Fields(note) {
+// noteIndent puts a note below the name of its row.
+const noteIndent = "         "
+
+// wrapped writes a text in lines that begin with indent; from the second on three columns further right, unless
+// it is a note.
+func wrapped(b *strings.Builder, indent, text string) {
+	line, more := "", indent
+	if indent != noteIndent {
+		more += "   "
+	}
+	for _, word := range strings.Fields(text) {
 		if line != "" && len(indent)+len(line)+1+len(word) > textWidth {
 			fmt.Fprintln(b, indent+line)
-			line = ""
+			line, indent = "", more
 		}
 		if line != "" {
 			line += " "

@@ -41,10 +41,11 @@ type pool struct {
 	done func(cost float64)
 }
 
-// run runs all trials and returns their figures, [trial][run][figure]. It returns early where ctx ends,
-// and the figures then mean nothing.
+// run runs all trials and returns their figures, [trial][run][figure]. It returns early where ctx ends; a trial
+// that was not finished then has none, nil.
 func (p pool) run(ctx context.Context, trials []trial) [][][]float64 {
 	results := make([][][]float64, len(trials))
+	finished := make([]atomic.Int64, len(trials)) // runs of each
 	type task struct{ trial, run int }
 	var tasks []task // the longest first, so that no core waits long for another's last
 	for t := range trials {
@@ -65,11 +66,20 @@ func (p pool) run(ctx context.Context, trials []trial) [][][]float64 {
 				}
 				k := tasks[i]
 				results[k.trial][k.run] = trials[k.trial].run(ctx, k.run)
+				if ctx.Err() != nil {
+					return // what a run has that was cut means nothing
+				}
+				finished[k.trial].Add(1)
 				p.done(trials[k.trial].cost)
 			}
 		})
 	}
 	wg.Wait()
+	for t := range trials {
+		if finished[t].Load() < int64(trials[t].runs) {
+			results[t] = nil
+		}
+	}
 	return results
 }
 

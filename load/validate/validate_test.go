@@ -83,8 +83,27 @@ func TestProgressComesToTheWhole(t *testing.T) {
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if r := validate.Run(ctx, config("analytic")); !r.Interrupted || len(r.Checks) != 0 {
+	if r := validate.Run(ctx, config("analytic")); !r.Interrupted || len(r.Checks) != 0 || r.PartsNotRun != r.Parts || r.Parts == 0 {
 		t.Errorf("a validation without time gave %+v, want one that was interrupted", r)
+	}
+}
+
+// A validation that is interrupted keeps what was finished, and says how much was not.
+func TestInterruptedKeepsWhatWasFinished(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	c := config("analytic")
+	c.Progress = func(p validate.Progress) {
+		if p.DoneShare > 0.5 {
+			cancel()
+		}
+	}
+	r := validate.Run(ctx, c)
+	if !r.Interrupted || len(r.Checks) == 0 || r.Failed != 0 || r.PartsNotRun == 0 || r.PartsNotRun >= r.Parts {
+		t.Fatalf("interrupted half way: %d checks, %d failed, %d of %d parts not run", len(r.Checks), r.Failed, r.PartsNotRun, r.Parts)
+	}
+	var b strings.Builder
+	if err := r.Text(&b, time.Second); err != nil || !strings.Contains(b.String(), ", interrupted:\n") || !strings.HasSuffix(b.String(), " were not run\n") {
+		t.Errorf("error %v, the report ends with %q", err, b.String()[max(0, b.Len()-120):])
 	}
 }
 
@@ -92,42 +111,49 @@ func TestCheckNames(t *testing.T) {
 	if err := validate.CheckNames(quick); err != nil {
 		t.Error(err)
 	}
+	if err := validate.CheckNames([]string{"guide", "", "convoy"}); err == nil || !strings.Contains(err.Error(), "without a name") {
+		t.Errorf("error = %v, want one that says that a name is missing", err)
+	}
 	err := validate.CheckNames([]string{"analytic", "analytics"})
 	if err == nil || !strings.Contains(err.Error(), `"analytics"`) || !strings.Contains(err.Error(), "retry-after") {
 		t.Errorf("error = %v, want one that names the group and the groups", err)
 	}
 }
 
-// The report is ASCII, at most 80 columns wide but for the sentences of failures, and tells a failure at its
+// The report is ASCII, at most 80 columns wide, and tells a failure at its
 // place and at the end.
 func TestText(t *testing.T) {
 	r := quickResult()
 	got := 12.5
 	r.Checks = append(slices.Clone(r.Checks), validate.Check{
-		Group: "convoy", Name: "full: index", Source: "5.6", Expected: 1, Low: 0.5, High: 2, Got: &got, Unit: "ms", Note: "a note",
-	}, validate.Check{Group: "convoy", Name: "full: nothing", Source: "5.6"})
-	r.Failed += 2
+		Group: "convoy", Name: "full: index", Source: "a book", Expected: 1, Low: 0.5, High: 2, Got: &got, Unit: "ms", Note: "a note",
+	}, validate.Check{Group: "convoy", Name: "full: nothing", Source: "a book"},
+		validate.Check{Group: "convoy", Name: "full with every parameter that there is: a point", Source: "a book", Expected: 3150, Low: 3150, High: 3150.0003})
+	r.Failed += 3
 	var b strings.Builder
 	if err := r.Text(&b, 2*time.Second); err != nil {
 		t.Fatal(err)
 	}
 	text := b.String()
 	for line := range strings.Lines(text) {
-		if !strings.HasPrefix(line, "  convoy:") && len(line) > 81 || strings.ContainsFunc(line, func(c rune) bool { return c > '~' || c < ' ' && c != '\n' }) {
+		if len(line) > 81 || strings.ContainsFunc(line, func(c rune) bool { return c > '~' || c < ' ' && c != '\n' }) {
 			t.Errorf("line of %d: %q", len(line), line)
 		}
 	}
 	for _, want := range []string{
-		"  none N=100 (6.1)\n    ok   attempts                          5050             exactly        5050\n",
+		"expected numbers from: the guides' model, by an independent program\n",
+		"  none N=100\n    ok   attempts                          5050             exactly        5050\n",
 		"    FAIL index, ms                            1              0.5..2        12.5\n         a note\n",
-		"Failed:\n  convoy: full: index = 12.5 ms, want 1 (0.5..2), reference 5.6\n         a note\n",
-		"  convoy: full: nothing = nothing, want 0 (exactly), reference 5.6\n",
+		"Failed:\n  convoy: full: index = 12.5 ms, want 1 (0.5..2), from: a book\n         a note\n",
+		"  convoy: full: nothing = nothing, want 0 (exactly), from: a book\n",
+		"  full (a book)\n",
+		"  convoy: full with every parameter that there is: a point = nothing, want 3150\n     (3150.0000..3150.0003), from: a book\n",
 	} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the report lacks %q", want)
 		}
 	}
-	if !strings.HasSuffix(text, " checks passed, 2 failed in 2 s\n") {
+	if !strings.HasSuffix(text, " checks passed, 3 failed in 2 s\n") {
 		t.Errorf("the report ends with %q", text[max(0, len(text)-60):])
 	}
 }
@@ -141,5 +167,14 @@ func TestChecksHaveNamesOfTheirOwn(t *testing.T) {
 	slices.Sort(names)
 	if n := len(names); len(slices.Compact(names)) != n {
 		t.Errorf("%d names of %d checks", len(slices.Compact(names)), n)
+	}
+}
+
+// A reader of the report has no list of sections: where a number comes from is said in words.
+func TestSourcesAreWords(t *testing.T) {
+	for _, c := range quickResult().Checks {
+		if len(strings.Fields(c.Source)) < 2 || strings.Contains(c.Note, "the reference") {
+			t.Errorf("%s: %s: source %q, note %q", c.Group, c.Name, c.Source, c.Note)
+		}
 	}
 }
