@@ -65,11 +65,12 @@ func writeFound(p *page, a *record.Advice) {
 		}
 		p.para(head, factIndent, "* "+clean(text))
 	}
-	if a.Met && a.Best[0].SendRetryAfter != 0 {
+	situation := &record.Result{Plan: a.Situation}
+	plan := readPlan(situation)
+	if sent := plan.text("send-retry-after"); a.Met && a.Best[0].SendRetryAfter != 0 && (sent == "" || sent == "none") {
 		p.para("Needs", factIndent, "the target has to send that Retry-After; without one nothing that was tried keeps them.")
 	}
-	situation := &record.Result{Plan: a.Situation}
-	if model := targetModel(situation, readPlan(situation)); model != "" {
+	if model := targetModel(situation, plan); model != "" {
 		p.para("Target", factIndent, "the figures and their order hold for this target model: "+model)
 	}
 	p.para("Searched", factIndent, plural(a.Policies, "policy")+" in "+plural(a.Runs, "run")+" of virtual time, search seed "+plainUint(a.Seed))

@@ -85,11 +85,12 @@ and exits with 3. With a policy of today (--strategy, --base, ...) that stands b
 			set.Lookup(name).Annotations = map[string][]string{groupAnnotation: {group}}
 		}
 	}
-	set.StringVar(&a.outage, "outage-length", "", "the worst outage: the target fails for so long from the start, which fails all clients (default "+outageDefault+"); --outage says more")
-	set.StringVar(&a.deadline, "deadline", "", "longest time of one operation, in place of --max-elapsed (default unlimited)")
-	set.StringVar(&a.completion, "completion", "", "wish: all operations have succeeded so long after the start")
-	set.StringVar(&a.peak, "peak", "", "wish: no bucket holds more retries than so many times the capacity")
-	set.StringVar(&a.success, "success", "", "wish: at least so many operations succeed, such as 99%; with a deadline and no other wish 99%")
+	told := func(at *string, name, kind, usage string) { set.Var(&toldValue{at, kind}, name, usage) }
+	told(&a.outage, "outage-length", "duration", "the worst outage: the target fails for so long from the start, which fails all clients (default "+outageDefault+"); --outage says more")
+	told(&a.deadline, "deadline", "duration", "longest time of one operation, in place of --max-elapsed (default unlimited)")
+	told(&a.completion, "completion", "duration", "wish: all operations have succeeded so long after the start")
+	told(&a.peak, "peak", "number", "wish: no bucket holds more retries than so many times the capacity")
+	told(&a.success, "success", "share", "wish: at least so many operations succeed, such as 99%; with a deadline and no other wish 99%")
 	set.BoolVar(&a.confirm, "confirm", false, "run the winner, and the policy of today, in real time over sockets, for at most 2 m each")
 	add(groupAdvise, "outage-length", "deadline", "completion", "peak", "success", "confirm")
 	set.StringVarP(&a.planFile, "file-out", "o", "", "the winner as a scenario file; - is stdout alone")
@@ -102,6 +103,21 @@ and exits with 3. With a policy of today (--strategy, --base, ...) that stands b
 	set.BoolP("help", "h", false, "this help")
 	return cmd
 }
+
+// A toldValue is the text of a flag, which is read when all are there, and the word for what it holds.
+type toldValue struct {
+	at   *string
+	kind string
+}
+
+func (v *toldValue) Set(text string) error { *v.at = text; return nil }
+func (v *toldValue) String() string {
+	if v.at == nil { // pflag asks a zero one for its default
+		return ""
+	}
+	return *v.at
+}
+func (v *toldValue) Type() string { return v.kind }
 
 // run searches and shows what it found.
 func (a *adviser) run(ctx context.Context, w world) error {

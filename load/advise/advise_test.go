@@ -204,6 +204,11 @@ func TestObstacles(t *testing.T) {
 				t.Fatalf("the wishes are met by %+v", f.Advice.Best[0])
 			}
 			said := strings.Join(f.Advice.Obstacles, "\n")
+			for _, o := range f.Advice.Obstacles {
+				if strings.Count(said, o) > 1 {
+					t.Errorf("said twice: %q", o)
+				}
+			}
 			for _, want := range tt.want {
 				if !strings.Contains(said, want) {
 					t.Errorf("the obstacles lack %q:\n%s", want, said)

@@ -168,52 +168,32 @@ func (s *search) wish(name string) (Wish, bool) {
 }
 
 // obstacles finds out what each wish alone comes to, and with the others kept, and says which is in the
-// way.
+// way. Where one of the policies that are looked at on the way keeps them all it is the best.
 func (s *search) obstacles(ctx context.Context) error {
 	s.haste(0)
 	pool := append(s.space.own(), s.space.helped()...)
 	s.reasons = s.impossible()
 	s.alone, s.others = make([]*float64, len(s.wishes)), make([]*float64, len(s.wishes))
 	s.expected += s.cost(2*len(s.wishes)*len(steps)*keptOfStep*6, fine) + s.cost(2*3*len(s.wishes), full)
-	for i, w := range s.wishes {
-		t, _, err := s.extreme(ctx, pool, objective{least: w.figure})
-		if err != nil {
-			return err
-		}
-		figure := objective{least: w.figure}.judge(t.at(full)).least
-		s.alone[i] = w.shown(figure)
-		s.best = append(s.best, t)
-		text := "alone, " + w.text() + " can be had: the best found is " + w.value(figure)
-		if (objective{must: wishes{w}, least: w.figure}).judge(t.at(full)).gap > 0 {
-			text = "even alone, " + w.text() + " cannot be had: the best found is " + w.value(figure)
-		}
-		s.reasons = append(s.reasons, text+" ("+s.describe(t)+s.priceOf(t, w)+")")
-	}
-	for i, w := range s.wishes {
-		rest := s.wishes.without(i)
-		if len(rest) == 0 {
-			continue
-		}
-		o := objective{must: rest, least: w.figure}
-		t, ok, err := s.extreme(ctx, pool, o)
-		if err != nil {
-			return err
-		}
-		if !ok {
-			continue // the others are not to be had without it either
-		}
-		figure := o.judge(t.at(full)).least
-		s.others[i] = w.shown(figure)
-		s.best = append(s.best, t)
-		if (objective{must: s.wishes, least: w.figure}).judge(t.at(full)).gap == 0 {
-			if err := s.try(ctx, []*trial{t}, last); err != nil {
+	for _, alone := range []bool{true, false} {
+		for i, w := range s.wishes {
+			o := objective{least: w.figure}
+			if !alone {
+				if o.must = s.wishes.without(i); len(o.must) == 0 {
+					continue // there are no others
+				}
+			}
+			t, ok, err := s.extreme(ctx, pool, o)
+			if err != nil {
 				return err
 			}
-			s.reasons = append(s.reasons, fmt.Sprintf("%s is on the edge: with %s kept, the best found keeps it in %d of %d seeds, which is too few to promise (%s)",
-				w.text(), joined(rest), s.kept(t), len(t.known()), s.describe(t)))
-			continue
+			if !ok {
+				continue // the others are not to be had without it either
+			}
+			if done, err := s.edge(ctx, t, w, o.must); done || err != nil {
+				return err
+			}
 		}
-		s.reasons = append(s.reasons, "with "+joined(rest)+" kept, the best is "+w.value(figure)+", not "+w.text()+" ("+s.describe(t)+")")
 	}
 	s.reasons = append(s.reasons, s.limits()...)
 	seen := map[*trial]bool{}
@@ -223,6 +203,42 @@ func (s *search) obstacles(ctx context.Context) error {
 		return again
 	})
 	return nil
+}
+
+// edge says how far the policy that is best for a wish gets while others are kept, none for alone. done
+// says that it keeps all wishes, and is what was looked for.
+func (s *search) edge(ctx context.Context, t *trial, w Wish, others wishes) (done bool, err error) {
+	figure := objective{least: w.figure}.judge(t.at(full)).least
+	i := slices.Index(s.wishes, w)
+	if others == nil {
+		s.alone[i] = w.shown(figure)
+	} else {
+		s.others[i] = w.shown(figure)
+	}
+	s.best = append(s.best, t)
+	has := func(ws wishes) bool { return objective{must: ws, least: w.figure}.judge(t.at(full)).gap == 0 }
+	var text string
+	switch {
+	case has(s.wishes):
+		if sure, err := s.surely(ctx, t); sure || err != nil {
+			s.met, s.best = sure, []*trial{t}
+			s.reasons, s.alone, s.others = nil, nil, nil
+			return true, err
+		}
+		text = fmt.Sprintf("%s is on the edge: the best found keeps it in %d of %d seeds, too few to promise", joined(s.wishes), s.kept(t), len(t.known()))
+	case others != nil:
+		text = "with " + joined(others) + " kept, the best is " + w.value(figure) + ", not " + w.text()
+	case has(wishes{w}):
+		text = "alone, " + w.text() + " can be had: the best found is " + w.value(figure)
+	default:
+		text = "even alone, " + w.text() + " cannot be had: the best found is " + w.value(figure)
+	}
+	if others == nil {
+		s.reasons = append(s.reasons, text+" ("+s.describe(t)+s.priceOf(t, w)+")")
+	} else {
+		s.reasons = append(s.reasons, text+" ("+s.describe(t)+")")
+	}
+	return false, nil
 }
 
 // limits says what of the plan ends operations that a wish would have go on. The search leaves it as it is.

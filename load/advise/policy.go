@@ -65,26 +65,21 @@ var capSteps = []float64{1, 2, 4, 8, 32}
 
 // own are the policies in which the target has no part, or that which the plan says it has.
 func (s *space) own() []policy {
-	hint, jitters := s.plan.SendRetryAfter, []time.Duration{plan.ByStrategy}
-	if s.plan.RetryAfter == plan.RetryAfterIgnore {
+	hint := s.plan.SendRetryAfter
+	if s.plan.RetryAfter == plan.RetryAfterIgnore || !s.hint {
 		hint = 0
-	}
-	if !s.hint {
-		hint = 0
-	}
-	if hint != 0 {
-		jitters = append(jitters, s.jitters()...)
 	}
 	var list []policy
+	if hint != 0 {
+		list = s.following(hint)
+	}
 	lo := max(smallestBase, s.drain/basesBelow, s.until/outageParts)
 	hi := max(s.drain*basesAbove, lo*basesBelow*basesAbove)
 	for base := lo; base <= hi; base = base * gridStep {
 		for _, strategy := range searched {
 			for _, step := range capSteps {
-				for _, jitter := range jitters {
-					if q, ok := s.tidy(policy{strategy, base, scaled(base, step), hint, jitter}); ok {
-						list = append(list, q)
-					}
+				if q, ok := s.tidy(policy{strategy, base, scaled(base, step), hint, plan.ByStrategy}); ok {
+					list = append(list, q)
 				}
 			}
 		}
@@ -105,21 +100,18 @@ func (s *space) helped() []policy {
 	slices.Sort(hints)
 	var list []policy
 	for _, hint := range slices.Compact(hints) {
-		for _, jitter := range s.jitters() {
-			// What is no answer carries no hint: there the strategy decides.
-			if q, ok := s.tidy(policy{searched[0], s.drain, s.drain, hint, jitter}); ok {
-				list = append(list, q)
-			}
-		}
+		list = append(list, s.following(hint)...)
 	}
 	return distinct(list)
 }
 
-// jitters are widths to spread a hint by.
-func (s *space) jitters() []time.Duration {
-	var list []time.Duration
+// following are the policies that spread a hint by a width of its own. What is no answer carries no hint:
+// there the strategy decides, for which there is one.
+func (s *space) following(hint time.Duration) (list []policy) {
 	for _, part := range []float64{0.25, 0.5, 1, 1.5, 2} {
-		list = append(list, scaled(s.drain, part))
+		if q, ok := s.tidy(policy{searched[0], s.drain, s.drain, hint, scaled(s.drain, part)}); ok {
+			list = append(list, q)
+		}
 	}
 	return list
 }
@@ -190,9 +182,6 @@ func seconds(d time.Duration) time.Duration {
 
 // round keeps two digits of d, and a half of the second below 20: 1.05 s, 8.5 s, 130 ms.
 func round(d time.Duration) time.Duration {
-	if d < smallestBase {
-		return d
-	}
 	unit := time.Duration(1)
 	for d >= 100*unit {
 		unit *= 10

@@ -211,6 +211,23 @@ func (s *search) winner(ctx context.Context, from []policy) ([]*trial, error) {
 	return nil, nil
 }
 
+// likely reports whether a policy keeps the wishes in its last trials.
+func (s *search) likely(ctx context.Context, t *trial) (bool, error) {
+	err := s.try(ctx, []*trial{t}, last)
+	return err == nil && s.keeps(t), err
+}
+
+// surely reports whether it also does in the proof.
+func (s *search) surely(ctx context.Context, t *trial) (bool, error) {
+	if ok, err := s.likely(ctx, t); !ok {
+		return false, err
+	}
+	if err := s.try(ctx, []*trial{t}, proof); err != nil {
+		return false, err
+	}
+	return s.keeps(t) && float64(s.kept(t)) >= provenShare*float64(len(t.known())), nil
+}
+
 // haste makes the deadline under which policies are chosen earlier by a part, where a share of the
 // operations is to succeed by then. What was tried under another deadline is forgotten.
 func (s *search) haste(part float64) {
@@ -230,19 +247,16 @@ func (s *search) proven(ctx context.Context, o objective, sorted []*trial) (best
 		if o.judge(t.at(full)).gap > 0 || len(best) == rows || slices.ContainsFunc(best, func(b *trial) bool { return b.strategy == t.strategy }) {
 			continue
 		}
-		if err := s.try(ctx, []*trial{t}, last); err != nil {
+		keeps := s.surely
+		if len(best) > 0 {
+			keeps = s.likely
+		}
+		ok, err := keeps(ctx, t)
+		if err != nil {
 			return nil, err
 		}
-		if !s.keeps(t) {
+		if !ok {
 			continue
-		}
-		if len(best) == 0 {
-			if err := s.try(ctx, []*trial{t}, proof); err != nil {
-				return nil, err
-			}
-			if float64(s.kept(t)) < provenShare*float64(len(t.known())) || !s.keeps(t) {
-				continue
-			}
 		}
 		best = append(best, t)
 	}

@@ -125,7 +125,7 @@ func (w Wish) value(figure float64) string {
 	switch w.Name {
 	case record.WishCompletion:
 		if figure >= math.MaxInt64 {
-			return "no end in sight"
+			return "one that is never complete"
 		}
 		return "completion within " + length(figure)
 	case record.WishSuccess:
