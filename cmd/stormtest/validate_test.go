@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -68,5 +69,25 @@ func TestValidateProgressText(t *testing.T) {
 	}
 	if got, want := countSentence(p, 4*time.Second), "validate: 25 % done, about 12 s left"; got != want {
 		t.Errorf("for a log: %q, want %q", got, want)
+	}
+}
+
+// A check that failed in a run that counts is told before a machine that was the bottleneck of another.
+func TestValidateVerdicts(t *testing.T) {
+	for _, test := range []struct {
+		result validate.Result
+		want   int
+	}{
+		{validate.Result{Passed: 1}, codePassed},
+		{validate.Result{Passed: 1, Failed: 1}, codeGate},
+		{validate.Result{Passed: 1, NotJudged: 5}, codeInvalid},
+		{validate.Result{Failed: 1, NotJudged: 5}, codeGate},
+		{validate.Result{Failed: 1, Interrupted: true}, codeFailed},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if got := codeOf("stormtest validate", verdictOf(ctx, test.result), io.Discard); got != test.want {
+			t.Errorf("%+v: exit code %d, want %d", test.result, got, test.want)
+		}
 	}
 }

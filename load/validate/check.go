@@ -17,6 +17,10 @@ type Check struct {
 	Got  *float64 `json:"got"`
 	Unit string   `json:"unit"` // empty for a number without one
 	OK   bool     `json:"ok"`
+	// NotJudged says that this machine was the bottleneck, so that OK is nobody's fault.
+	NotJudged bool `json:"not_judged,omitempty"`
+	// About is what a reader must know of all the figures of the same subject, which is Name up to ": ".
+	About string `json:"about,omitempty"`
 	// Note is what a reader must know of the reference; empty is nothing.
 	Note string `json:"note,omitempty"`
 }
@@ -30,6 +34,8 @@ func (c Check) judged(got float64) Check {
 	c.Got, c.OK = &got, got >= c.Low && got <= c.High
 	return c
 }
+
+func (c Check) failed() bool { return !c.OK && !c.NotJudged }
 
 // exact expects one value.
 func (c Check) exact(want float64) Check {

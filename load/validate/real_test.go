@@ -2,80 +2,157 @@ package validate
 
 import (
 	"math"
+	"math/rand/v2"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"stormtest/load"
+	"stormtest/load/plan"
 	"stormtest/load/record"
 )
 
-// ran is a real run of 500 clients with these figures.
-func ran(attempts int64, completion time.Duration, latency, late time.Duration) record.Run {
-	index, peak, ns := 0.02, 2.8, float64(latency)
-	done, p99 := int64(completion), int64(late)
-	r := record.Run{Duration: completion, Bucket: 100 * time.Millisecond, Completion: &done}
-	r.Attempts.Sent, r.Operations.Succeeded = attempts, 500
-	r.Convoy.ConvoyIndex, r.Convoy.WindowPeakOverCapacity = &index, &peak
-	r.Latency = record.Distribution{Mean: &ns, P99: &p99}
-	r.Lateness = record.Distribution{P99: &p99}
-	return r
+// A stand is a fleet, its seeds in virtual time without a network, and a run in the place of one over sockets: of
+// another seed, on a network as loopback is.
+type stand struct {
+	fleet realPlan
+	ideal [][]float64
+	run   record.Run
 }
 
-// seeds are figures of seeds in virtual time that differ by one part in a hundred.
-func seeds(attempts float64) [][]float64 {
-	figures := make([][]float64, figureCount)
-	for k, mean := range []float64{attempts, 500, 6, 2.8, 0.02, 0} {
-		for i := range realSeeds {
-			by := 1 + 0.01*float64(i%3-1)
-			if k == figureServed {
-				by = 1
-			}
-			figures[k] = append(figures[k], mean*by)
+// standOf returns the stand of one strategy of a plan. The run is made by that of another strategy where by is one.
+func standOf(t *testing.T, r realPlan, strategy, by string) stand {
+	t.Helper()
+	r.plan.Strategies = []string{strategy}
+	seeds := pool{workers: runtime.GOMAXPROCS(0), done: func(float64) {}}.run(t.Context(), []trial{{runs: realSeeds, run: r.virtual}})
+	p := r.plan
+	p.Seed.Value += 1000
+	p.Latency = plan.Law{Mean: time.Millisecond, SD: 500 * time.Microsecond}
+	if by != "" {
+		p.Strategies = []string{by}
+	}
+	result, err := load.Simulate(t.Context(), p, load.Env{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stand{r, transposed(seeds[0]), result.Runs[0]}
+}
+
+// failing returns the names of the figures that fail of a run.
+func (s stand) failing(t *testing.T, p prediction, change func(*record.Run)) []string {
+	t.Helper()
+	run := s.run
+	change(&run)
+	var failed []string
+	for _, c := range s.fleet.checks(&run, p) {
+		if c.failed() {
+			_, figure, _ := strings.Cut(c.Name, ": ")
+			failed = append(failed, figure)
 		}
 	}
-	return figures
+	return failed
 }
 
-// A difference that chance or the run's own smear explains passes, a larger one fails, and a machine that did not
-// keep up is named.
-func TestRealChecks(t *testing.T) {
-	full := realPlans(1)[1]
-	full.plan.Strategies = []string{"full"}
-	const ms = time.Millisecond
-	tests := []struct {
-		name       string
-		run        record.Run
-		virtual    [][]float64
-		failing    string // parts of names, with blanks between; empty: none
-		bottleneck bool
+func scaled(x *float64, by float64) *float64 {
+	y := *x * by
+	return &y
+}
+
+// A run by the same rules passes for every plan and strategy, and one whose figure a wrong engine might have does not.
+func TestRealBoundsCatchAWrongEngine(t *testing.T) {
+	wrong := []struct {
+		figure string
+		change func(*record.Run)
 	}{
-		{"as another seed", ran(4000, 6*time.Second, ms, ms), seeds(4050), "", false},
-		{"more attempts than chance and smear explain", ran(4500, 6*time.Second, ms, ms), seeds(4000), "attempts", false},
-		{"the same with more smear", ran(4500, 6*time.Second, 20*ms, ms), seeds(4000), "", false},
-		{"later than chance and smear explain", ran(4000, 7*time.Second, ms, ms), seeds(4000), "completion", false},
-		{"late sends", ran(4000, 6*time.Second, ms, 11*ms), seeds(4000), "kept", true},
+		{"attempts", func(r *record.Run) { r.Attempts.Sent += r.Attempts.Sent / 4 }},
+		{"attempts", func(r *record.Run) { r.Attempts.Sent -= r.Attempts.Sent / 5 }},
+		{"peak/capacity", func(r *record.Run) {
+			r.Convoy.WindowPeakOverCapacity = scaled(r.Convoy.WindowPeakOverCapacity, 0.4)
+		}},
+		{"peak/capacity", func(r *record.Run) {
+			r.Convoy.WindowPeakOverCapacity = scaled(r.Convoy.WindowPeakOverCapacity, 2)
+		}},
+		{"completion", func(r *record.Run) {
+			if r.Completion != nil {
+				r.Completion = new(2 * *r.Completion)
+			}
+		}},
+		{"served", func(r *record.Run) { r.Operations.Succeeded = 250 }},
+		{"convoy index", func(r *record.Run) { x := math.Mod(*r.Convoy.ConvoyIndex+0.5, 1); r.Convoy.ConvoyIndex = &x }},
 	}
-	for _, test := range tests {
-		t.Run(test.name, func(t *testing.T) {
-			var r Result
-			var failed []string
-			for _, c := range full.checks(&test.run, test.virtual) {
-				c.Group = RealGroup
-				r.add(c)
-				if !c.OK {
-					failed = append(failed, c.Name)
+	for _, r := range realPlans(1) {
+		for _, strategy := range r.plan.Strategies {
+			s := standOf(t, r, strategy, "")
+			p, ok := s.fleet.behind(t.Context(), &s.run, s.ideal)
+			if failed := s.failing(t, p, func(*record.Run) {}); !ok || len(failed) > 0 {
+				t.Errorf("%s, %s: %q failed of a run by the same rules", strategy, r.name, failed)
+			}
+			for i, w := range wrong {
+				if w.figure == "completion" && s.run.Completion == nil {
+					continue
+				}
+				if failed := s.failing(t, p, w.change); !slices.Contains(failed, w.figure) {
+					t.Errorf("%s, %s: a wrong %s (row %d) passed; %q failed", strategy, r.name, w.figure, i, failed)
 				}
 			}
-			if r.Bottleneck() != test.bottleneck || len(failed) != len(strings.Fields(test.failing)) {
-				t.Fatalf("%q failed, bottleneck %t; want %q, %t", failed, r.Bottleneck(), test.failing, test.bottleneck)
-			}
-			for i, part := range strings.Fields(test.failing) {
-				if !strings.Contains(failed[i], part) {
-					t.Errorf("%q failed, want %q", failed[i], part)
-				}
-			}
-		})
+		}
+	}
+}
+
+// A run of one strategy is none of another.
+func TestRealBoundsTellStrategiesApart(t *testing.T) {
+	plans := realPlans(1)
+	for _, test := range []struct {
+		plan          realPlan
+		strategy, ran string
+	}{{plans[0], "fixed", "none"}, {plans[1], "full", "equal"}, {plans[1], "equal", "full"}, {plans[1], "proportional", "equal"}, {plans[2], "full", "equal"}} {
+		s := standOf(t, test.plan, test.strategy, test.ran)
+		p, _ := s.fleet.behind(t.Context(), &s.run, s.ideal)
+		if failed := s.failing(t, p, func(*record.Run) {}); len(failed) == 0 {
+			t.Errorf("%s, %s: a run of %s passed", test.strategy, test.plan.name, test.ran)
+		}
+	}
+}
+
+// What a machine did that was the bottleneck is not judged, neither as passed nor as failed, and why is said once.
+func TestABottleneckIsNotJudged(t *testing.T) {
+	s := standOf(t, realPlans(1)[2], "full", "")
+	p, _ := s.fleet.behind(t.Context(), &s.run, s.ideal)
+	late := int64(11 * time.Millisecond)
+	s.run.Engine, s.run.Lateness.P99 = "real", &late
+	s.run.Attempts.Sent *= 2
+	var r Result
+	for _, c := range s.fleet.checks(&s.run, p) {
+		c.Group, c.Source = RealGroup, sourceVirtual
+		r.add(c)
+	}
+	if !r.Bottleneck() || r.Failed != 0 || r.Passed != 0 || r.NotJudged != len(r.Checks) {
+		t.Fatalf("%+v, want none judged", r)
+	}
+	var b strings.Builder
+	if err := r.Text(&b, time.Second); err != nil {
+		t.Fatal(err)
+	}
+	if text := b.String(); strings.Count(text, "not judged: this machine") != 1 || strings.Contains(text, "FAIL") || strings.Contains(text, "Failed:") ||
+		strings.Index(text, "not judged: this machine") > strings.Index(text, "attempts  ") {
+		t.Errorf("the report does not say once, above the rows, why nothing was judged:\n%s", text)
+	}
+}
+
+// No range goes beyond what a figure can be.
+func TestRealRangesArePossible(t *testing.T) {
+	f := realPlans(1)[0]
+	p := prediction{ideal: make([][]float64, figureCount), behind: make([][]float64, figureCount)}
+	for k := range p.ideal {
+		p.ideal[k], p.behind[k] = []float64{0.9, 0.01}, []float64{0.9, 0.01}
+	}
+	p.behind[figureServed] = []float64{400, 500}
+	for k := range figureCount {
+		if _, low, high := f.reach(p, k); low != 0 && k != figureServed || k == figureConvoy && high != 1 || k == figureServed && high != 500 {
+			t.Errorf("figure %d: %v..%v", k, low, high)
+		}
 	}
 }
 
@@ -88,6 +165,28 @@ func TestSmearedIndex(t *testing.T) {
 	}{{0, 1}, {10 * time.Millisecond, 1}, {20 * time.Millisecond, 0.7205}, {time.Second, 0}} {
 		if got := smearedIndex(test.s); math.Abs(got-test.want) > 0.001 {
 			t.Errorf("smearedIndex(%v) = %.4f, want %v", test.s, got, test.want)
+		}
+	}
+}
+
+// The law of a message has the mean of half an attempt, however far its tail reaches.
+func TestLawOf(t *testing.T) {
+	ideal := make([][]float64, figureCount)
+	for k := range ideal {
+		ideal[k] = []float64{0.001}
+	}
+	for _, tail := range []float64{0.0031, 0.004, 0.005, 0.050} {
+		got := make([]float64, figureCount)
+		got[figureLatency], got[figureTail] = 0.003, tail
+		law, lag := lawOf(got, ideal)
+		var sum float64
+		const n = 100_000
+		r := rand.New(rand.NewPCG(1, 2))
+		for range n {
+			sum += math.Abs(float64(law.Mean) + float64(law.SD)*r.NormFloat64())
+		}
+		if math.Abs(lag-0.002) > 1e-9 || math.Abs(sum/n-1e6) > 1e4 {
+			t.Errorf("tail %v: %v has the mean %.0f ns, lag %v; want 1 ms and 2 ms", tail, law, sum/n, lag)
 		}
 	}
 }
@@ -110,7 +209,7 @@ func TestRunReal(t *testing.T) {
 			t.Errorf("%+v, want one of group %q with a figure", c, RealGroup)
 		}
 	}
-	for _, want := range []string{"full, no queue: attempts", "equal, no queue: completion", "full, no queue" + keptUp} {
+	for _, want := range []string{"full, no queue: attempts", "equal, no queue: completion"} {
 		if !slices.Contains(names, want) {
 			t.Errorf("no check %q in %q", want, names)
 		}

@@ -83,7 +83,9 @@ func (row hintRow) checks(figures [][]float64) []Check {
 		parseReference(row.convoy, published).check(Check{Name: prefix + "convoy index"}, figures[3]),
 	}
 	if row.spread == 0 {
-		list[0] = list[0].noted(hintNote)
+		for i := range list {
+			list[i].About = hintNote
+		}
 	}
 	return list
 }

@@ -11,5 +11,5 @@ const (
 	sourceAWS       = "the AWS SDKs' retry quota"
 	sourceFinagle   = "Finagle's retry budget"
 	sourceSRE       = "the SRE book's client throttling"
-	sourceVirtual   = "the same plan in virtual time"
+	sourceVirtual   = "40 seeds of the same plan in virtual time, on a network as slow as each run's was"
 )

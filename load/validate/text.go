@@ -40,6 +40,7 @@ func (r Result) Text(w io.Writer, took time.Duration) error {
 				}
 				wrapped(&b, "  ", about)
 			}
+			wrapped(&b, noteIndent, c.About)
 		}
 		fmt.Fprintln(&b, c.row(figure))
 		wrapped(&b, noteIndent, c.Note)
@@ -47,7 +48,7 @@ func (r Result) Text(w io.Writer, took time.Duration) error {
 	if r.Failed > 0 {
 		fmt.Fprint(&b, "\nFailed:\n")
 		for _, c := range r.Checks {
-			if !c.OK {
+			if c.failed() {
 				wrapped(&b, "  ", c.sentence())
 				wrapped(&b, noteIndent, c.Note)
 			}
@@ -60,7 +61,11 @@ func (r Result) Text(w io.Writer, took time.Duration) error {
 
 // summary is the last line.
 func (r Result) summary(took time.Duration) string {
-	text := fmt.Sprintf("%d checks passed, %d failed in %.0f s", r.Passed, r.Failed, took.Seconds())
+	text := fmt.Sprintf("%d checks passed, %d failed", r.Passed, r.Failed)
+	if r.NotJudged > 0 {
+		text += fmt.Sprintf(", %d not judged as this machine was the bottleneck,", r.NotJudged)
+	}
+	text += fmt.Sprintf(" in %.0f s", took.Seconds())
 	if r.Interrupted {
 		text += fmt.Sprintf(", interrupted:\n%d of %d parts (a strategy of a group each) were not run", r.PartsNotRun, r.Parts)
 	}
@@ -74,7 +79,10 @@ func heading() string {
 // row is one line of the table.
 func (c Check) row(figure string) string {
 	mark := "ok  "
-	if !c.OK {
+	switch {
+	case c.NotJudged:
+		mark = "-   "
+	case !c.OK:
 		mark = "FAIL"
 	}
 	if c.Unit != "" {

@@ -30,8 +30,10 @@ type Progress struct {
 
 // A Result is what was found: the checks in the order of Groups.
 type Result struct {
-	Checks         []Check
-	Passed, Failed int
+	Checks []Check
+	// Passed, Failed and NotJudged sum up to all. Not judged are those of RunReal in which this machine was the
+	// bottleneck.
+	Passed, Failed, NotJudged int
 	// Interrupted says that the context ended first. The checks are then those of the parts that were finished.
 	Interrupted bool
 	// Parts are what is run and judged as a whole, such as one strategy of a group; PartsNotRun were not finished.
@@ -125,9 +127,12 @@ func Run(ctx context.Context, c Config) Result {
 
 func (r *Result) add(c Check) {
 	r.Checks = append(r.Checks, c)
-	if c.OK {
+	switch {
+	case c.NotJudged:
+		r.NotJudged++
+	case c.OK:
 		r.Passed++
-	} else {
+	default:
 		r.Failed++
 	}
 }
