@@ -70,17 +70,19 @@ func validateLong() string {
 	b.WriteString(`Derives the reference numbers of the formulas, of the guides' model and of the
 measures again, in virtual time and on all cores, and says of each whether it
 passed, with what was expected, what range passes, and what came out. It takes
-some 15 seconds. Each group says where its expected numbers come from: formulas,
-models that an independent program counted, the guides, the AWS simulator. The
-exit code is 3 where a check failed, else 4 with --real where this machine was the
-bottleneck. After Ctrl-C it tells and writes what was finished.
+some 15 seconds. Each group says where its expected numbers come from:
+formulas, models that an independent program counted, the guides, the AWS
+simulator. The exit code is 3 where a check failed, else 4 with --real where
+this machine was the bottleneck. After Ctrl-C it tells and writes what was
+finished.
 
-With --real the range of a figure is what 40 seeds in virtual time have on a network
-as slow as the run's own was: six deviations of one seed, and half of what that network
-changes (all of it without jitter). Attempts that are off by a fourth are caught, a peak
-that is off by a factor of 2.5, and half of the operations served; what is off by less
-than another seed would make it is not. A run in which this machine was the bottleneck
-is tried twice more, and is not judged then.
+With --real the range of a figure is what 40 seeds in virtual time have on a
+network as slow as the run's own was: six deviations of one seed, and half of
+what that network changes (all of it without jitter). Attempts that are off by
+a fourth are caught, a peak that is off by a factor of 2.5, and a fleet of which
+half is served; what is off by less than another seed would make it is not.
+A run in which this machine was the bottleneck is tried twice more, and is not
+judged then.
 
 Groups:
 `)

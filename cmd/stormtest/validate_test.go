@@ -91,3 +91,12 @@ func TestValidateVerdicts(t *testing.T) {
 		}
 	}
 }
+
+// The help's own text fits a terminal.
+func TestValidateHelpFits(t *testing.T) {
+	for line := range strings.Lines(validateLong()) {
+		if len(line) > 81 {
+			t.Errorf("line of %d: %q", len(line)-1, line)
+		}
+	}
+}
