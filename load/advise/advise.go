@@ -167,6 +167,6 @@ func (s *search) scenario(t *trial) plan.Plan {
 		}
 		done = max(done, o.completion)
 	}
-	p.Duration = min(s.plan.Duration, roundUp(time.Duration(1.5*done)))
+	p.Duration = min(s.plan.Duration, roundUp(max(time.Duration(1.5*done), s.space.until+time.Second)))
 	return p
 }

@@ -276,11 +276,16 @@ func TestEarliest(t *testing.T) {
 	}{
 		{[]string{"outage: []"}, 10 * second, false},
 		{nil, 12 * second, false},
-		{[]string{"outage: ['4s..6s']"}, 12 * second, false},
+		{[]string{"outage: ['4s..6s']"}, 11900 * time.Millisecond, false}, // the worker goes on
+		{[]string{"outage: ['4s..6s']", "workers: 5", "queue: 10"}, 10500 * time.Millisecond, false},
+		{[]string{"outage: ['1s..9s']", "queue: 1000"}, 10 * second, false},
+		{[]string{"outage: ['1s..2s', '2s..4s=hang', '5s..6s']", "queue: 14"}, 11500 * time.Millisecond, false},
+		{[]string{"outage: ['1s..9s=capacity:0%']", "queue: 1000"}, 18 * second, false},
+		{[]string{"model: token-bucket", "burst: 5", "outage: ['4s..6s']"}, 11 * second, false},
 		{[]string{"outage: ['20s..30s']"}, 10 * second, false},
 		{[]string{"outage: ['0s..10s=capacity:50%']"}, 15 * second, false},
 		{[]string{"outage: ['0s..10s=slow:4']"}, 17500 * time.Millisecond, false},
-		{[]string{"outage: ['0s..3s=hang', '4s..5s=reset', '6s..7s=refuse']"}, 15 * second, false},
+		{[]string{"outage: ['0s..3s=hang', '4s..5s=reset', '6s..7s=refuse']"}, 14800 * time.Millisecond, false},
 		{[]string{"outage: ['0s..3s=capacity:0%']"}, 13 * second, false},
 		{[]string{"model: token-bucket", "burst: 50"}, 7 * second, false},
 		{[]string{"capacity: 0"}, 0, true},

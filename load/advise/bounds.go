@@ -34,25 +34,27 @@ func outageEnd(p *plan.Plan) (end time.Duration) {
 	return end
 }
 
-// speed is the part of its capacity at which the target works at the moment.
-func speed(p *plan.Plan, at time.Duration) float64 {
+// speed is the part of its capacity at which the target works at the moment, and whether it turns away
+// what arrives: then it only goes on with what it took before.
+func speed(p *plan.Plan, at time.Duration) (part float64, closed bool) {
 	for _, o := range p.Outages {
 		if at < o.From || at >= o.To {
 			continue
 		}
 		switch o.Mode {
 		case station.ModeSlow:
-			return 1 / o.Factor
+			return 1 / o.Factor, false
 		case station.ModeCapacity:
-			return o.Factor
+			return o.Factor, false
 		}
-		return 0 // what was accepted before goes on, which is nothing where all begin together
+		return 1, true
 	}
-	return 1
+	return 1, false
 }
 
 // servedBy is how many operations the target can have served by a moment, if it never was without work.
-func servedBy(p *plan.Plan, end time.Duration) float64 {
+// With service times that are drawn it is their mean: see lucky.
+func servedBy(p *plan.Plan, end time.Duration) (served float64) {
 	moments := []time.Duration{0, end}
 	for _, o := range p.Outages {
 		for _, at := range []time.Duration{o.From, o.To} {
@@ -62,14 +64,39 @@ func servedBy(p *plan.Plan, end time.Duration) float64 {
 		}
 	}
 	slices.Sort(moments)
-	served := 0.0
+	room := float64(p.Workers + p.Queue)
 	if p.Model == plan.ModelTokenBucket {
-		served = float64(p.Burst) // which are there at the start, or fill while nothing is served
+		// The bucket is full at the start, and fills again while nobody gets a token: that counts
+		// like jobs which are served then.
+		room = float64(p.Burst)
+		served = room
 	}
+	inside := 0.0 // taken and not served, at most
 	for i := range moments[1:] {
-		served += speed(p, moments[i]) * p.CapacityPerSecond * (moments[i+1] - moments[i]).Seconds()
+		length := (moments[i+1] - moments[i]).Seconds()
+		if length == 0 {
+			continue
+		}
+		part, closed := speed(p, moments[i])
+		work := part * p.CapacityPerSecond * length
+		if closed {
+			work = min(work, inside)
+			inside -= work
+		} else {
+			inside = room
+		}
+		served += work
 	}
 	return served
+}
+
+// lucky is what a target can serve in place of so many on average, in all but one of a million runs.
+func lucky(p *plan.Plan, served float64) float64 {
+	if p.Service != plan.ServiceExp || p.Model == plan.ModelTokenBucket {
+		return served
+	}
+	const deviations = 5
+	return served + deviations*math.Sqrt(served) + deviations*deviations // for the tail of a few is longer
 }
 
 // earliest is when the target can have served everybody, whatever they do; false for not within a day.
@@ -118,12 +145,13 @@ func (s *search) impossible() (list []string) {
 		case record.WishCompletion:
 			at, ok := earliest(p)
 			switch {
+			case lucky(p, servedBy(p, time.Duration(w.Limit)+time.Microsecond)) >= float64(p.Clients): // it is possible
 			case !ok:
 				list = append(list, w.text()+" is impossible: the target never serves "+served+" within a day")
-			case float64(at) > w.Limit && outageEnd(p) > 0:
+			case at-s.space.drain > time.Millisecond:
 				list = append(list, fmt.Sprintf("%s is impossible: %s take %s (N/C) beside the outage, %s in all, whatever the policy",
 					w.text(), served, length(float64(s.space.drain)), length(float64(at))))
-			case float64(at) > w.Limit:
+			default:
 				list = append(list, fmt.Sprintf("%s is impossible: %s alone take %s (N/C), whatever the policy", w.text(), served, length(float64(at))))
 			}
 		case record.WishSuccess:
@@ -143,7 +171,11 @@ func (s *search) deadlineTooShort(w Wish, served string) []string {
 	if deadline == 0 {
 		return nil
 	}
-	most := min(1, servedBy(p, p.Ramp+deadline)/float64(p.Clients))
+	succeeded := servedBy(p, p.Ramp+deadline) // an attempt ends with its operation
+	if succeeded > 0 {
+		succeeded = lucky(p, succeeded)
+	}
+	most := min(1, succeeded/float64(p.Clients))
 	switch {
 	case most >= w.Limit:
 		return nil

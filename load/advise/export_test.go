@@ -46,3 +46,6 @@ func Round(d time.Duration) time.Duration { return round(d) }
 
 // RoundUp is roundUp.
 func RoundUp(d time.Duration) time.Duration { return roundUp(d) }
+
+// Impossible are the wishes of which it is said that no policy keeps them.
+func Impossible(c Config) []string { return newSearch(c).impossible() }
