@@ -154,7 +154,7 @@ func (a *adviser) run(ctx context.Context, w world) error {
 // config is what the flags, the environment and the scenario file ask for. Every fault of the wishes is
 // reported.
 func (a *adviser) config(w world) (advise.Config, error) {
-	p, _, sources, err := a.flags.resolve(w)
+	p, sources, err := a.resolve(w)
 	if err != nil {
 		return advise.Config{}, err
 	}
@@ -178,14 +178,46 @@ func (a *adviser) config(w world) (advise.Config, error) {
 	if faults != nil {
 		return c, errors.Join(faults...)
 	}
-	if !c.Duration { // it is chosen; until then it must only be one that goes with the rest
-		p.Duration = max(p.Duration, a.least(&p))
+	if !c.Duration {
+		p.Duration = max(p.Duration, a.least(&p)) // also with the outage of the flag
 	}
 	c.Plan = p
 	if err := sources.Locate(errors.Join(p.Validate(), c.Check())); err != nil {
 		return c, usageError{err}
 	}
+	if a.confirm {
+		return c, a.confirmable(&p)
+	}
 	return c, nil
+}
+
+// resolve returns the plan of all sources. A duration that nobody gave is chosen later, and until then must
+// only be one that goes with the rest.
+func (a *adviser) resolve(w world) (plan.Plan, plan.Sources, error) {
+	in, err := a.flags.input(w)
+	if err != nil {
+		return plan.Plan{}, nil, err
+	}
+	if p, sources, _ := plan.Resolve(in); sources["duration"] == "" && a.least(&p) > p.Duration {
+		a.flags.settings = append(slices.Clip(a.flags.settings), plan.Setting{Name: "duration", Text: a.least(&p).String()})
+		p, _, sources, err := a.flags.resolve(w)
+		delete(sources, "duration")
+		return p, sources, err
+	}
+	p, _, sources, err := a.flags.resolve(w)
+	return p, sources, err
+}
+
+// confirmable refuses to storm a target in real time that is not there again before the run is ended.
+func (a *adviser) confirmable(p *plan.Plan) error {
+	end := p.Ramp
+	for _, o := range p.Outages {
+		end = max(end, o.To)
+	}
+	if end < advise.ConfirmMost {
+		return nil
+	}
+	return usage("--confirm with an outage or a ramp until %s: want them over before %s, when a run in real time is ended", end, advise.ConfirmMost)
 }
 
 // least is a duration in which the outages and the ramp have room.

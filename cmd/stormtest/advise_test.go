@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -92,6 +93,7 @@ func TestAdviseRefuses(t *testing.T) {
 		{"a target that serves nothing", []string{"--completion", "30s", "--capacity", "0"}, nil, []string{"--capacity", "no policy helps"}},
 		{"a file that cannot be", []string{"--completion", "30s", "-o", t.TempDir()}, nil, []string{"--file-out", "directory"}},
 		{"two on stdout", []string{"--completion", "30s", "-o", "-", "--json", "-"}, nil, []string{"took stdout"}},
+		{"an outage that no real run sees the end of", []string{"--completion", "30s", "--outage-length", "2m", "--confirm"}, nil, []string{"--confirm", "2m0s"}},
 		{"an argument", []string{"--completion", "30s", "http://127.0.0.1/"}, nil, []string{"flags only"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -132,5 +134,20 @@ func TestAdviseIsInterrupted(t *testing.T) {
 	c := do(ctx, nil, "advise", "--clients", "5000", "--capacity", "500/s", "--completion", "30s", "--quiet")
 	if c.code != codeOfSignal(syscall.SIGTERM) || c.out != "" {
 		t.Errorf("code %d, stdout %q, stderr %q; want %d and no advice", c.code, c.out, c.err, codeOfSignal(syscall.SIGTERM))
+	}
+}
+
+// The duration is chosen, so that nobody has to give one that goes with the ramp or the outages; nor is one
+// that was given changed.
+func TestAdviseChoosesTheDuration(t *testing.T) {
+	few := []string{"advise", "--clients", "20", "--capacity", "100/s", "--completion", "100s", "--seed", "1", "--quiet", "-o", "-"}
+	for _, more := range [][]string{{"--ramp", "60s"}, {"--outage", "0s..1s", "--outage", "50s..51s"}} {
+		c := do(t.Context(), nil, append(slices.Clone(few), more...)...)
+		if c.code != codePassed {
+			t.Errorf("%q: code %d, stderr %q", more, c.code, c.err)
+		}
+	}
+	if c := do(t.Context(), nil, append(slices.Clone(few), "--ramp", "60s", "--duration", "30s")...); c.code != codeUsage || !strings.Contains(c.err, "--ramp") {
+		t.Errorf("code %d, stderr %q; want a ramp that is longer than the given duration refused", c.code, c.err)
 	}
 }
