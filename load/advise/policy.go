@@ -29,6 +29,9 @@ func (q policy) apply(p plan.Plan) plan.Plan {
 	p.Multiplier, p.FirstExponent = d.Multiplier, d.FirstExponent
 	p.CapMode, p.CapJitterShare = d.CapMode, d.CapJitterShare
 	p.Noise, p.SpreadShare, p.Floor = d.Noise, d.SpreadShare, d.Floor
+	if q.hint == 0 && p.RetryAfter == plan.RetryAfterIgnore {
+		return p // what the target sends is the target's, and nobody listens
+	}
 	p.SendRetryAfter, p.RetryAfterJitter = q.hint, q.jitter
 	if q.hint != 0 {
 		p.RetryAfter = plan.RetryAfterHonour
