@@ -42,7 +42,7 @@ func (c Config) Check() error {
 		return errors.Join(append(faults, err)...)
 	}
 	if s := newSearch(c); s.plan.Duration/p.Bucket > bucketsMost {
-		least := (s.plan.Duration/bucketsMost + time.Second - 1).Truncate(time.Second)
+		least := (s.plan.Duration/bucketsMost + time.Millisecond - 1).Truncate(time.Millisecond)
 		refuse("bucket", "at least "+least.String()+": the policies are watched for up to "+s.plan.Duration.String()+", in at most "+strconv.Itoa(bucketsMost)+" buckets")
 	}
 	return errors.Join(faults...)

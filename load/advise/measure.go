@@ -104,7 +104,15 @@ func (s *search) cost(n int, l level) int64 {
 	return int64(n) * int64(p.Clients) * int64(len(s.seeds(l)))
 }
 
-// try runs the trials at the level, those that were not before. One run a core.
+// clientsInMemory is how many clients all runs that go on at a time have, some 100 bytes each.
+const clientsInMemory = 4_000_000
+
+// workers is how many runs of a fleet go on at a time: one a core, fewer where they are large.
+func workers(clients int) int {
+	return max(1, min(runtime.GOMAXPROCS(0), clientsInMemory/clients))
+}
+
+// try runs the trials at the level, those that were not before.
 func (s *search) try(ctx context.Context, trials []*trial, l level) error {
 	type task struct {
 		trial *trial
@@ -124,7 +132,7 @@ func (s *search) try(ctx context.Context, trials []*trial, l level) error {
 	var next atomic.Int64
 	var failed atomic.Pointer[error]
 	var wg sync.WaitGroup
-	for range min(runtime.GOMAXPROCS(0), len(tasks)) {
+	for range min(workers(base.Clients), len(tasks)) {
 		wg.Go(func() {
 			for i := int(next.Add(1)) - 1; i < len(tasks) && ctx.Err() == nil; i = int(next.Add(1)) - 1 {
 				t := tasks[i]
