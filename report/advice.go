@@ -53,7 +53,7 @@ func writeFound(p *page, a *record.Advice) {
 	asked := strings.Join(wishes, ", ")
 	if a.Met {
 		best := &a.Best[0]
-		p.para(styled(markGreen, "FOUND"), factIndent, policyText(best)+" keeps "+asked+" in "+count(best.Kept)+" of "+plural(best.Seeds, "seed")+" that chose nothing.")
+		p.para(styled(markGreen, "FOUND"), factIndent, policyText(best)+" keeps "+asked+" in "+count(best.Kept)+" of "+plural(best.Seeds, "seed")+" by which no other policy was tried.")
 	} else {
 		p.para(styled(markRed, "NOT FOUND"), factIndent, "No policy that was tried keeps "+asked+". No scenario is given.")
 		p.blank()
@@ -142,7 +142,7 @@ func writePolicies(p *page, a *record.Advice) {
 	}
 	p.blank()
 	p.para("", 0, "Retry-After: what the target would have to send, and the jitter that clients add; done p95: when all operations have succeeded, in 95"+string(nbsp)+"% of the seeds; peak: the fullest bucket of retries over capacity, in as many (the first attempts, "+
-		"which no policy spreads, are not in it); attempts: per client, mean; kept: seeds that kept every wish. Below mean"+string(nbsp)+"[5-95"+string(nbsp)+
+		"which no policy spreads, are not in it); attempts: per client, mean; kept: seeds that kept every wish (of a FOUND policy 1 the seeds of its proof, of the others those that picked them). Below mean"+string(nbsp)+"[5-95"+string(nbsp)+
 		"%] of the seeds; convoy index: of the retries after the outage; in n: so many seeds had a value.")
 	p.blank()
 	writeSpreads(p, a)

@@ -2,8 +2,9 @@
 // and the use of Retry-After in virtual time, against the user's clients, target and outage, and says
 // which keep what is wished, or which wish is in the way.
 //
-// A policy is judged by the seeds of its last trials, which chose nothing before: a wish is kept where
-// nearly all of them keep it, with a margin. So what is found holds for new seeds, too.
+// A policy is judged by seeds of their own: a wish is kept where nearly all of them keep it, with a margin.
+// The one that is best is proven by others, by which no other policy was tried. So what is found holds for
+// new seeds, too.
 //
 // Of the policies that keep all wishes the one that sends the fewest attempts is best. One that the
 // target has to help with a Retry-After comes only where no other keeps the wishes.
@@ -64,8 +65,10 @@ func (s *search) run(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		s.met = s.met || len(best) > 0
-		s.best = append(s.best, best...)
+		if s.best = best; len(best) > 0 {
+			s.met = true
+			break
+		}
 	}
 	if s.met {
 		s.expected += s.cost(len(s.best)+1, last)

@@ -57,6 +57,9 @@ func find(t *testing.T, c advise.Config) *advise.Found {
 		t.Errorf("advice %+v, want policies, runs and %d wishes", a, len(c.Wishes))
 	}
 	for _, b := range a.Best {
+		if b.Kept > 0 && strings.Contains(strings.Join(a.Obstacles, "\n"), "impossible") {
+			t.Errorf("%+v beside %q", b, a.Obstacles)
+		}
 		if b.Meets && b.Kept < b.Seeds*96/100 || b.Seeds < 16 || b.Kept > b.Seeds {
 			t.Errorf("%+v, want one that is tried with many seeds and keeps what it is said to", b)
 		}
@@ -190,6 +193,8 @@ func TestObstacles(t *testing.T) {
 		{"a deadline before the wished end", []string{"max-elapsed: 4s"}, []advise.Wish{advise.Completion(60 * second)},
 			[]string{"success of 100% is impossible with a deadline of 4 s"}},
 		{"too few retries", []string{"max-retries: 1"}, []advise.Wish{advise.Completion(30 * second)}, []string{"max-retries 1 ends operations whatever the policy"}},
+		{"a given duration", []string{"duration: 3s", "outage: ['0s..1s']"}, []advise.Wish{advise.Completion(30 * second)}, []string{"duration 3 s ends the runs"}},
+		{"a timeout", []string{"timeout: 30s", "outage: ['0s..2s=hang']"}, []advise.Wish{advise.Completion(20 * second)}, []string{"timeout 30 s is how long"}},
 		{"a budget", []string{"budget: 'aws:scope=fleet'"}, []advise.Wish{advise.Success(0.9)}, []string{"budget aws refuses retries whatever the policy"}},
 		{"a status that nobody retries", []string{"status: 500"}, []advise.Wish{advise.Success(0.9)}, []string{"status 500 is not in retry-on"}},
 	}
@@ -199,7 +204,7 @@ func TestObstacles(t *testing.T) {
 				t.Skip("takes minutes under the race detector")
 			}
 			lines := append([]string{"clients: 120", "capacity: 40/s"}, tt.lines...)
-			f := find(t, advise.Config{Plan: scenario(t, lines...), Wishes: tt.wishes})
+			f := find(t, advise.Config{Plan: scenario(t, lines...), Wishes: tt.wishes, Duration: strings.Contains(strings.Join(lines, "\n"), "duration: ")})
 			if f.Advice.Met {
 				t.Fatalf("the wishes are met by %+v", f.Advice.Best[0])
 			}

@@ -273,9 +273,18 @@ func (s *search) edge(ctx context.Context, t *trial, w Wish, others wishes) (don
 	return false, nil
 }
 
-// limits says what of the plan ends operations that a wish would have go on. The search leaves it as it is.
+// limits says what of the plan ends operations that a wish would have go on, or holds them up. The search
+// leaves it as it is.
 func (s *search) limits() (list []string) {
 	p := &s.plan
+	if s.config.Duration && slices.ContainsFunc(s.best, func(t *trial) bool {
+		return slices.ContainsFunc(t.known(), func(o outcome) bool { return o.unfinished > 0 })
+	}) {
+		list = append(list, "duration "+length(float64(p.Duration))+" ends the runs before all operations are over: the search leaves it as it is")
+	}
+	if s.hangsTooLong() {
+		list = append(list, "timeout "+length(float64(p.Timeout))+" is how long an attempt waits that hangs in the outage, whatever the policy: the search leaves it as it is")
+	}
 	if p.MaxRetries != plan.Unlimited {
 		list = append(list, fmt.Sprintf("max-retries %d ends operations whatever the policy: the search leaves it as it is", p.MaxRetries))
 	}
@@ -286,6 +295,19 @@ func (s *search) limits() (list []string) {
 		list = append(list, fmt.Sprintf("status %d is not in retry-on: what the target refuses is never retried", p.Status))
 	}
 	return list
+}
+
+// hangsTooLong reports whether an attempt that hangs in an outage is known to have failed too late for a
+// wish or the deadline.
+func (s *search) hangsTooLong() bool {
+	return slices.ContainsFunc(s.plan.Outages, func(o station.Outage) bool {
+		if o.Mode != station.ModeHang {
+			return false
+		}
+		w, wished := s.wish(record.WishCompletion)
+		late := wished && float64(o.From)+float64(s.plan.Timeout) >= w.Limit
+		return late || s.plan.MaxElapsed > 0 && s.plan.Timeout >= s.plan.MaxElapsed
+	})
 }
 
 // extreme returns the policy that is best for an objective, tried at the level full, and whether it keeps

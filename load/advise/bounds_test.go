@@ -20,6 +20,18 @@ func TestQueueServesDuringTheOutage(t *testing.T) {
 	}
 }
 
+// A peak alone is not kept by putting operations off until nobody watches: all are done in the plan's time.
+func TestPeakIsKeptToTheEnd(t *testing.T) {
+	p := scenario(t, "clients: 400", "capacity: 100/s", "bucket: 1s")
+	f := find(t, advise.Config{Plan: p, Wishes: []advise.Wish{advise.Peak(0.5)}})
+	if !f.Advice.Met {
+		t.Fatalf("not met: %q", f.Advice.Obstacles)
+	}
+	if c := f.Advice.Best[0].Completion; c.Count < f.Advice.Best[0].Kept || *c.P95 > float64(f.Plan.Duration) {
+		t.Errorf("%d seeds are done, after %v, in a plan of %v; want all that keep the wish, which are %d", c.Count, time.Duration(*c.P95), f.Plan.Duration, f.Advice.Best[0].Kept)
+	}
+}
+
 // Whatever the situation, what some policy comes to in some run is never called impossible.
 func TestNothingThatHappensIsImpossible(t *testing.T) {
 	r := rand.New(rand.NewPCG(4, 4))

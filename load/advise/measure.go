@@ -17,7 +17,7 @@ import (
 )
 
 // A level says how thoroughly a policy is tried. Seeds of one level are those of no other, so that what
-// one has chosen by luck the next one does not repeat.
+// one has chosen by luck the next one does not repeat, and every proof has its own.
 type level int
 
 const (
@@ -65,7 +65,11 @@ func (t *trial) known() []outcome {
 func (s *search) seeds(l level) []uint64 {
 	clients := min(s.plan.Clients, s.clientsMost(l))
 	n := max(seedsLeast[l], min(seedsOf[l], seedsOf[l]*clientsOfAllSeeds/clients))
-	stream := seed.Stream(s.plan.Seed.Value, seed.Advice, uint32(l))
+	number := uint32(l)
+	if l == proof {
+		number += s.proofs
+	}
+	stream := seed.Stream(s.plan.Seed.Value, seed.Advice, number)
 	list := make([]uint64, n)
 	for i := range list {
 		list[i] = stream.Uint64()
@@ -181,7 +185,9 @@ func (s *search) once(ctx context.Context, p plan.Plan, run uint64, l level) (ou
 		}
 		return *v
 	}
+	operations := &r.Runs[0].Operations
 	return outcome{
+		unfinished: float64(operations.Unfinished) / float64(max(1, operations.Started)),
 		completion: value(m.Completion), peak: value(m.Peak), attempts: value(m.Attempts),
 		convoy: value(m.ConvoyIndex), success: value(m.SuccessShare),
 	}, nil
@@ -212,6 +218,7 @@ func counted(ctx context.Context, p *plan.Plan, peak bool) outcome {
 	if started > 0 {
 		o.attempts = float64(stats.Attempts) / float64(started)
 		o.success = float64(stats.Succeeded) / float64(started)
+		o.unfinished = float64(stats.Unfinished) / float64(started)
 	}
 	if stats.Succeeded == started && started > 0 {
 		o.completion = float64(stats.Completion)

@@ -12,6 +12,7 @@ import (
 type Wish struct {
 	Name  string // one of record's
 	Limit float64
+	ended bool // the search asks that no operation is left unfinished
 }
 
 // Completion wishes that every operation has succeeded within d of the start.
@@ -33,6 +34,7 @@ type outcome struct {
 	attempts   float64 // per client
 	convoy     float64 // NaN where there is none
 	success    float64 // 0..1
+	unfinished float64 // the share that was still under way at the end
 }
 
 func (o *outcome) whole() bool { return !math.IsNaN(o.completion) }
@@ -47,7 +49,11 @@ func (w Wish) gap(o *outcome, margin float64) float64 {
 	case record.WishSuccess:
 		return max(0, w.Limit-o.success)
 	case record.WishPeak:
-		return max(0, o.peak/limit-1)
+		if gap := max(0, o.peak/limit-1); !w.ended || o.unfinished == 0 {
+			return gap
+		} else {
+			return gap + 100*(0.1+o.unfinished)
+		}
 	}
 	if !o.whole() {
 		return 100 * (1.1 - o.success)
@@ -61,6 +67,9 @@ func (w Wish) figure(o *outcome) float64 {
 	case record.WishSuccess:
 		return 1 - o.success
 	case record.WishPeak:
+		if w.ended && o.unfinished > 0 {
+			return math.MaxInt64 * (1 + o.unfinished)
+		}
 		return o.peak
 	}
 	if !o.whole() {
@@ -74,7 +83,7 @@ func (w Wish) shown(figure float64) *float64 {
 	switch {
 	case w.Name == record.WishSuccess:
 		figure = 1 - figure
-	case w.Name == record.WishCompletion && figure >= math.MaxInt64:
+	case figure >= math.MaxInt64:
 		return nil
 	}
 	return &figure
@@ -122,13 +131,14 @@ func (w Wish) text() string {
 
 // value says a figure of the wish in words.
 func (w Wish) value(figure float64) string {
-	switch w.Name {
-	case record.WishCompletion:
-		if figure >= math.MaxInt64 {
-			return "one that is never complete"
-		}
+	switch {
+	case figure >= math.MaxInt64 && w.Name == record.WishCompletion:
+		return "one that is never complete"
+	case figure >= math.MaxInt64:
+		return "one that leaves operations unfinished"
+	case w.Name == record.WishCompletion:
 		return "completion within " + length(figure)
-	case record.WishSuccess:
+	case w.Name == record.WishSuccess:
 		return "success of " + percent(1-figure)
 	}
 	return "a peak of " + times(figure)
