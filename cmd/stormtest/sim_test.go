@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -241,12 +242,31 @@ func TestSimInterrupted(t *testing.T) {
 	}
 }
 
+// told is what a progress has written so far, for any goroutine.
+type told struct {
+	mu   sync.Mutex
+	text []byte
+}
+
+func (w *told) Write(b []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.text = append(w.text, b...)
+	return len(b), nil
+}
+
+func (w *told) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return string(w.text)
+}
+
 // In virtual time nothing is told before half a second has passed; then on a terminal a bar, elsewhere a
 // line in five seconds.
 func TestSimProgress(t *testing.T) {
 	for _, terminal := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			var text bytes.Buffer
+			var text told
 			p := &progress{w: &text, terminal: terminal, columns: 80, quit: make(chan struct{})}
 			every := lineEvery
 			if terminal {
@@ -255,7 +275,7 @@ func TestSimProgress(t *testing.T) {
 			p.wg.Go(func() { p.tell(every) })
 			p.stage(load.Stage{Count: 1, Seeds: 1, Start: time.Now(), Duration: time.Minute, Operations: 50, Simulated: func() load.Simulated { return load.Simulated{Runs: 1, Share: 0.25} }})
 			time.Sleep(simulatedQuiet - time.Millisecond)
-			if text.Len() > 0 {
+			if text.String() != "" {
 				t.Errorf("terminal %v: told within %v: %q", terminal, simulatedQuiet, text.String())
 			}
 			time.Sleep(5*time.Second + time.Millisecond)
