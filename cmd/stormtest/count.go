@@ -26,15 +26,8 @@ type count struct {
 // startCount begins to tell; stop ends it. quiet tells nothing.
 func startCount(w world, quiet bool, begun time.Time) *count {
 	c := &count{w: w.err, begun: begun, quit: make(chan struct{})}
-	c.columns, c.terminal = terminalWidth(w.err)
-	if c.columns <= 0 {
-		c.columns = widthDefault
-	}
-	c.terminal = c.terminal && value(w.env, "TERM") != "dumb"
-	every := lineEvery
-	if c.terminal {
-		every = redrawEvery
-	}
+	var every time.Duration
+	c.columns, c.terminal, every = toldOn(w)
 	if !quiet {
 		c.wg.Go(func() { c.tell(every) })
 	}

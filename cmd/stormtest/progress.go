@@ -37,19 +37,25 @@ type progress struct {
 // startProgress begins to tell; stop ends it. quiet tells nothing.
 func startProgress(w world, quiet bool) *progress {
 	p := &progress{w: w.err, quiet: quiet, quit: make(chan struct{})}
-	p.columns, p.terminal = terminalWidth(w.err)
-	if p.columns <= 0 {
-		p.columns = widthDefault
-	}
-	p.terminal = p.terminal && value(w.env, "TERM") != "dumb"
-	every := lineEvery
-	if p.terminal {
-		every = redrawEvery
-	}
+	var every time.Duration
+	p.columns, p.terminal, every = toldOn(w)
 	if !quiet {
 		p.wg.Go(func() { p.tell(every) })
 	}
 	return p
+}
+
+// toldOn says how wide stderr is, whether it is a terminal on which a line can be redrawn, and how
+// often to tell there how far a run is.
+func toldOn(w world) (columns int, terminal bool, every time.Duration) {
+	columns, terminal = terminalWidth(w.err)
+	if columns <= 0 {
+		columns = widthDefault
+	}
+	if terminal && value(w.env, "TERM") != "dumb" {
+		return columns, true, redrawEvery
+	}
+	return columns, false, lineEvery
 }
 
 // probing is load.Env.Probing.

@@ -94,9 +94,6 @@ func (s *Solo) Served(at time.Duration, wasted bool) {
 	s.served++
 }
 
-// Rejected is [Recorder.Rejected].
-func (s *Solo) Rejected(at time.Duration) { s.site.rejectedAt(at) }
-
 // OperationStarted is [Recorder.OperationStarted].
 func (s *Solo) OperationStarted() { s.started++ }
 

@@ -93,7 +93,7 @@ func TestABrokenFormulaIsNamed(t *testing.T) {
 	}
 	goTool, err := exec.LookPath("go")
 	if err != nil {
-		t.Skip("no go tool to build with")
+		t.Fatal(err)
 	}
 	root, err := filepath.Abs("../..")
 	if err != nil {
