@@ -28,6 +28,9 @@ type Spread struct {
 	P5    *float64 `json:"p5"`
 	P95   *float64 `json:"p95"`
 	Count int64    `json:"count"`
+	// Values are those of every seed in the order of the seeds, nil for one without; empty in a file from before
+	// they were kept.
+	Values []*float64 `json:"values,omitempty"`
 }
 
 // A Seed is what a Repeats takes from the run of one seed.

@@ -57,7 +57,7 @@ func TestRepeated(t *testing.T) {
 			if want := [2]uint64{1, uint64(len(tt.values))}; got.Count != int64(len(tt.values)) || got.Seeds != want {
 				t.Errorf("%d seeds %v, want %v", got.Count, got.Seeds, want)
 			}
-			if none := got.Figures["waves"]; none != (record.Spread{}) || len(got.Figures) != len(record.Metrics()) {
+			if none := got.Figures["waves"]; !reflect.DeepEqual(none, record.Spread{}) || len(got.Figures) != len(record.Metrics()) {
 				t.Errorf("waves = %+v in %d figures, want nothing in all %d", none, len(got.Figures), len(record.Metrics()))
 			}
 		})

@@ -90,6 +90,8 @@ type Run struct {
 	// Outside is set where the clients were not ours: then all that only clients know has no value,
 	// null in JSON.
 	Outside *Outside `json:"outside,omitempty"`
+	// Detail holds the histograms and series behind the figures.
+	Detail *Detail `json:"detail,omitempty"`
 }
 
 // Operations counts what the clients wanted done:

@@ -1,0 +1,80 @@
+package record
+
+import "time"
+
+// A Detail is what pictures and metrics need of a run beside its figures: histograms and series. It is nil
+// in a result from before it was kept, in a run from a log, and of the seeds of a repeat but the first.
+type Detail struct {
+	// Each is the histogram that the Distribution of the same name in Run summarises; nil where that has no value.
+	Latency          *Bins `json:"latency_ns"`
+	OperationLatency *Bins `json:"operation_latency_ns"`
+	Delay            *Bins `json:"delay_ns"`
+	AttemptAtSuccess *Bins `json:"attempt_at_success"`
+	Elapsed          *Bins `json:"elapsed_ns"`
+	Lateness         *Bins `json:"lateness_ns"`
+
+	// Draws are the delays that the strategy drew, by the retry they came before; empty where there was none.
+	Draws []Draws `json:"draws"`
+	// Synchrony is the two indexes in windows of one width that follow each other from t0 to the run's end; the
+	// last may be shorter. There are at most SynchronyMax.
+	Synchrony []Synchrony `json:"synchrony"`
+}
+
+// SynchronyMax bounds Detail.Synchrony: in a longer run the windows are wider than a second.
+const SynchronyMax = 600
+
+// DrawColumns is the most there can be of Detail.Draws: retry index 0 to DrawColumns-2, and all beyond.
+const DrawColumns = 12
+
+// Bins is a histogram in bins of two significant digits: every whole number below 100 is a bin of its own,
+// then come [100, 110), [110, 120) to [990, 1000), [1000, 1100) and so on, so that every 1, 2 and 5 of
+// every power of ten is where a bin begins. Only bins that hold something are listed.
+//
+// Values come from histograms of three digits, so that one may stand a thousandth beside its bin.
+type Bins struct {
+	From  []int64 `json:"from"`  // where each bin begins, ascending
+	Count []int64 `json:"count"` // how many values it holds, above 0
+}
+
+// BinEnd returns where the bin ends that begins at from: the first value that is no longer in it.
+func BinEnd(from int64) int64 {
+	step := int64(1)
+	for from/step >= 100 {
+		step *= 10
+	}
+	return from + step
+}
+
+// A Draws is what one strategy drew before its retries of one index.
+type Draws struct {
+	Retry  int   `json:"retry"`  // index, 0 is the first; DrawColumns-1 stands for itself and all beyond
+	Beyond bool  `json:"beyond"` // it is the one that stands for all beyond
+	Count  int64 `json:"count"`
+	Bins   Bins  `json:"bins"`
+	// Theory is how the strategy's formula spreads such a delay; nil where it depends on more than the retry's
+	// index, as in the column of all beyond.
+	Theory *Theory `json:"theory"`
+}
+
+// A Theory is a distribution over bins as those of Bins: the share of the values in each, which add up to 1.
+type Theory struct {
+	From  []int64   `json:"from"`
+	Share []float64 `json:"share"`
+}
+
+// A Synchrony is the indexes of the retries that arrived in [At, To). Each is nil where there were too few.
+type Synchrony struct {
+	At          time.Duration `json:"at_ns"`
+	To          time.Duration `json:"to_ns"`
+	Retries     int64         `json:"retries"`
+	ConvoyIndex *float64      `json:"convoy_index"`
+	RSI         *float64      `json:"retry_synchronisation_index"`
+}
+
+// A Wave is a maximal run of buckets above capacity, [From, To).
+type Wave struct {
+	From, To     time.Duration
+	Arrivals     int64 // of all its buckets
+	PeakArrivals int64 // of its fullest bucket
+	PeakAt       time.Duration
+}
