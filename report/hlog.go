@@ -46,14 +46,13 @@ func fromLog(r *record.Result) bool {
 	return slices.ContainsFunc(r.Runs, func(run record.Run) bool { return run.FromLog != nil })
 }
 
-// writeLogTroubles says what a result from a log lacks.
-func writeLogTroubles(p *page, r *record.Result, plan planFields) {
-	p.para(styled(markYellow, "RECOVERED"), factIndent, "Made from a log of arrivals: what it does not hold is left out below, and no strategy is judged.")
-	p.blank()
+// logTroubles says what a result from a log lacks.
+func logTroubles(r *record.Result, plan planFields) []trouble {
+	list := []trouble{{mark: markYellow, word: "RECOVERED", text: "Made from a log of arrivals: what it does not hold is left out below, and no strategy is judged."}}
 	if r.Interrupted {
-		p.para(styled(markYellow, "INTERRUPTED"), factIndent, "The run was ended early"+notBegun(r, plan)+".")
-		p.blank()
+		list = append(list, trouble{mark: markYellow, word: "INTERRUPTED", text: "The run was ended early" + notBegun(r, plan) + "."})
 	}
+	return list
 }
 
 // logSentence says of a run from a log what stands beside a verdict.

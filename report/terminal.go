@@ -37,25 +37,44 @@ func Terminal(w io.Writer, r *record.Result, o Options) error {
 	return p.flush()
 }
 
-// writeTroubles says what makes the figures say something else than they seem to.
-func writeTroubles(p *page, r *record.Result, plan planFields) {
+// A trouble is what makes the figures say something else than they seem to: a word for it, what it means, and in a
+// list why.
+type trouble struct {
+	mark       rune
+	word, text string
+	why        []string
+}
+
+// troubles lists them in the order in which a report says them, before anything else. All is clean.
+func troubles(r *record.Result, plan planFields) []trouble {
 	if fromLog(r) {
-		writeLogTroubles(p, r, plan)
-		return
+		return logTroubles(r, plan)
 	}
+	var list []trouble
 	if !r.Valid {
 		what := "The generator was the bottleneck: these figures say what this machine could do, not what the clients would do to the target."
 		if slices.ContainsFunc(r.Runs, func(run record.Run) bool { return run.Outside != nil }) {
 			what = "What arrived is not what the clients did, because this machine had a part in it."
 		}
-		p.para(styled(markRed, "INVALID"), factIndent, what)
+		t := trouble{mark: markRed, word: "INVALID", text: what}
 		for _, reason := range r.InvalidReasons {
-			p.para("", factIndent, "* "+clean(reason))
+			t.why = append(t.why, clean(reason))
 		}
-		p.blank()
+		list = append(list, t)
 	}
 	if r.Interrupted {
-		p.para(styled(markYellow, "INTERRUPTED"), factIndent, "A signal ended the run early: what was still waiting counts as unfinished"+notBegun(r, plan)+".")
+		list = append(list, trouble{mark: markYellow, word: "INTERRUPTED", text: "A signal ended the run early: what was still waiting counts as unfinished" + notBegun(r, plan) + "."})
+	}
+	return list
+}
+
+// writeTroubles says what makes the figures say something else than they seem to.
+func writeTroubles(p *page, r *record.Result, plan planFields) {
+	for _, t := range troubles(r, plan) {
+		p.para(styled(t.mark, t.word), factIndent, t.text)
+		for _, reason := range t.why {
+			p.para("", factIndent, "* "+reason)
+		}
 		p.blank()
 	}
 }
@@ -83,36 +102,63 @@ func gatesCut(r *record.Result, plan planFields) bool {
 		slices.ContainsFunc(r.Runs, func(run record.Run) bool { return !whole(run) }))
 }
 
-// writeGates lists every gate with what it found.
-func writeGates(p *page, r *record.Result, plan planFields) {
-	if len(r.Gates) == 0 {
-		return
-	}
-	passed := 0
+// A gateSummary is what the gates came to: a word in its colour, and a sentence.
+type gateSummary struct {
+	mark       rune
+	word, text string
+	failed     int
+}
+
+// gatesSummary says what the gates of r came to; there is one at least.
+func gatesSummary(r *record.Result, plan planFields) gateSummary {
+	s := gateSummary{mark: markGreen, word: "passed"}
 	for _, g := range r.Gates {
-		if g.OK {
-			passed++
+		if !g.OK {
+			s.failed++
 		}
 	}
-	head, mark := "passed", markGreen
-	if passed < len(r.Gates) {
-		head, mark = "FAILED", markRed
+	if s.failed > 0 {
+		s.word, s.mark = gateFailed, markRed
 	}
 	first := ""
 	if seedsOf(r) != nil {
 		first = ", on the first seed alone"
 	}
 	if gatesCut(r, plan) {
-		head, mark = "CUT SHORT", markYellow
+		s.word, s.mark = "CUT SHORT", markYellow
 		first += "; they were held against what there was when the run was cut, which is no pass"
 	}
-	p.para("Gates", factIndent, styled(mark, head)+": "+count(int64(passed))+" of "+count(int64(len(r.Gates)))+" hold"+first)
+	s.text = count(int64(len(r.Gates)-s.failed)) + " of " + count(int64(len(r.Gates))) + " hold" + first
+	return s
+}
+
+// The words of a gate, alike in every report.
+const (
+	gateOK     = "ok"
+	gateFailed = "FAILED"
+)
+
+// gateWord is one of them.
+func gateWord(g record.Gate) string {
+	if g.OK {
+		return gateOK
+	}
+	return gateFailed
+}
+
+// writeGates lists every gate with what it found.
+func writeGates(p *page, r *record.Result, plan planFields) {
+	if len(r.Gates) == 0 {
+		return
+	}
+	s := gatesSummary(r, plan)
+	p.para("Gates", factIndent, styled(s.mark, s.word)+": "+s.text)
 	for _, g := range r.Gates {
-		word := styled(markGreen, "ok")
+		mark := markGreen
 		if !g.OK {
-			word = styled(markRed, "FAILED")
+			mark = markRed
 		}
-		p.para("  "+word, factIndent, clean(g.Gate)+string(nbsp)+" ("+clean(g.Reason)+")")
+		p.para("  "+styled(mark, gateWord(g)), factIndent, clean(g.Gate)+string(nbsp)+" ("+clean(g.Reason)+")")
 	}
 	p.blank()
 }
