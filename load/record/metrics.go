@@ -8,12 +8,14 @@ import (
 // A Unit says what the figure of a Metric is.
 type Unit string
 
-// The four units.
+// The units.
 const (
 	UnitCount    Unit = "count"    // a plain number, 0 or more
 	UnitRatio    Unit = "ratio"    // a plain number, which may be negative
 	UnitShare    Unit = "share"    // a plain number in 0..1
 	UnitDuration Unit = "duration" // a length of time in ns
+	UnitRate     Unit = "rate"     // a number per second, 0 or more
+	UnitWord     Unit = "word"     // the place of a word in Metric.Words, from 0
 )
 
 // A Metric is one figure of a run by its flat name: what a gate can bound, and what is
@@ -22,6 +24,7 @@ type Metric struct {
 	Name    string
 	Aliases []string
 	Unit    Unit
+	Words   []string // of UnitWord, from bad to good; nil for every other
 	Meaning string
 
 	value func(*Run) *float64

@@ -58,10 +58,10 @@ func (g Gate) evaluate(run *record.Run, several bool) record.Gate {
 		row.Reason = "no data"
 		return row
 	}
-	row.OK = g.Op.holds(*row.Value, g.Value)
-	row.Reason = fmt.Sprintf("%s is %s", g.Metric, g.formatValue(*row.Value))
+	row.OK = g.Op.Holds(*row.Value, g.Value)
+	row.Reason = fmt.Sprintf("%s is %s", g.Metric, FormatValue(*row.Value, m))
 	if !row.OK {
-		row.Reason += fmt.Sprintf(", want %s %s", g.Op, g.formatValue(g.Value))
+		row.Reason += fmt.Sprintf(", want %s %s", g.Op, FormatValue(g.Value, m))
 	}
 	return row
 }

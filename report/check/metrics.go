@@ -9,12 +9,14 @@ type (
 	Unit   = record.Unit
 )
 
-// The four units, as a gate writes them.
+// The units, as a gate writes them.
 const (
 	Count    = record.UnitCount    // a plain number, 0 or more
 	Ratio    = record.UnitRatio    // a plain number, which may be negative
 	Share    = record.UnitShare    // a plain number in 0..1; percent is refused
 	Duration = record.UnitDuration // a number with a unit as time.ParseDuration reads it
+	Rate     = record.UnitRate     // a number, and behind it /s, /m or /h
+	Word     = record.UnitWord     // one of Metric.Words
 )
 
 // Metrics returns every metric in the order of the documentation. The slice is the caller's.

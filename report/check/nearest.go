@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// unknownMetric says what is wrong with the name and which names are near it.
-func unknownMetric(name string) string {
+// UnknownMetric says what is wrong with a name that Lookup does not know, and which names are near it.
+func UnknownMetric(name string) string {
 	if name == "" {
 		return "no metric before the comparison"
 	}
