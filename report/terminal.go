@@ -25,7 +25,7 @@ func Terminal(w io.Writer, r *record.Result, o Options) error {
 	writeVerdicts(p, r, plan)
 	writeGates(p, r, plan)
 	if len(r.Runs) > 1 {
-		writeComparison(p, r, plan)
+		writeSideBySide(p, r, plan)
 	} else {
 		writeRepeats(p, r)
 	}

@@ -7,7 +7,7 @@ import (
 	"stormtest/load/record"
 )
 
-// A criterion is one column of the comparison.
+// A criterion is one column of the table of strategies side by side.
 type criterion struct {
 	short, long string // heads of the table with strategies as rows, and as columns
 	text        func(*record.Run) string
@@ -62,9 +62,9 @@ func floatOrNil(n *int64) *float64 {
 	return floatOf(*n)
 }
 
-// writeComparison writes several strategies side by side, and with them the target that the order holds for. Where
+// writeSideBySide writes several strategies side by side, and with them the target that the order holds for. Where
 // several seeds ran it is their means that are compared.
-func writeComparison(p *page, r *record.Result, plan planFields) {
+func writeSideBySide(p *page, r *record.Result, plan planFields) {
 	p.heading("Side by side")
 	seeds := seedsEnded(r) > 0
 	var ranked bool
@@ -99,10 +99,10 @@ func writeFirstSeeds(p *page, r *record.Result) (ranked bool) {
 		texts[i] = c.marked(r)
 		ranked = ranked || slices.ContainsFunc(texts[i], hasMark)
 	}
-	if rows := comparisonRows(r, texts); tableCells(rows) <= p.width {
-		writeComparisonRows(p, r, rows)
+	if rows := sideBySideRows(r, texts); tableCells(rows) <= p.width {
+		writeSideBySideRows(p, r, rows)
 	} else {
-		writeComparisonBlocks(p, r, texts)
+		writeSideBySideBlocks(p, r, texts)
 	}
 	return ranked
 }
@@ -182,8 +182,8 @@ func amongMostDone(r *record.Result, run *record.Run) bool {
 // verdictCells is the width of the longest verdict.
 const verdictCells = len(record.VerdictOverload)
 
-// comparisonRows is the table with a row for each strategy; texts are those of the criteria for each run.
-func comparisonRows(r *record.Result, texts [][]string) [][]string {
+// sideBySideRows is the table with a row for each strategy; texts are those of the criteria for each run.
+func sideBySideRows(r *record.Result, texts [][]string) [][]string {
 	head := []string{"strategy"}
 	for _, c := range criteria {
 		head = append(head, c.short+string(nbsp))
@@ -200,7 +200,7 @@ func comparisonRows(r *record.Result, texts [][]string) [][]string {
 	return rows
 }
 
-func writeComparisonRows(p *page, r *record.Result, rows [][]string) {
+func writeSideBySideRows(p *page, r *record.Result, rows [][]string) {
 	widths := spread(tableWidths(rows), tableCells(rows), p.width)
 	for i, line := range layTable(rows, widths) {
 		if i == 0 {
@@ -215,8 +215,8 @@ func writeComparisonRows(p *page, r *record.Result, rows [][]string) {
 	}
 }
 
-// writeComparisonBlocks writes criteria as rows and as many strategies as fit beside each other.
-func writeComparisonBlocks(p *page, r *record.Result, texts [][]string) {
+// writeSideBySideBlocks writes criteria as rows and as many strategies as fit beside each other.
+func writeSideBySideBlocks(p *page, r *record.Result, texts [][]string) {
 	labels := []string{""}
 	for _, c := range criteria {
 		label := c.long
