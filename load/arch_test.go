@@ -49,6 +49,8 @@ var imports = map[string][]string{
 	},
 	"report":       {"load/record", "report/check"},
 	"report/check": {"load/record"},
+	// It opens files and knows nothing of what is in them; its tests do.
+	"report/browsertest": {},
 	"cmd/stormtest": {
 		"load", "load/advise", "load/backoff", "load/plan", "load/record", "load/remote", "load/secret", "load/validate", "report", "report/check", "target", "target/station",
 	},
@@ -78,6 +80,7 @@ var homes = map[string][]string{
 	"github.com/goccy/go-yaml":                {"load/plan"},
 	"github.com/rakyll/hey":                   {"load/probe"},
 	"golang.org/x/term":                       {"cmd/stormtest"},
+	"github.com/chromedp":                     {"report/browsertest"},
 	"pgregory.net/rapid":                      nil,                                                               // tests, everywhere
 	"golang.org/x/sys":                        {"target/wake", "target/wire", "target", "load", "cmd/stormtest"}, // each its own system call
 }
