@@ -39,6 +39,10 @@ type Env struct {
 	// Progress, where set, is called when a run begins, from a goroutine of Run or of Serve, never
 	// twice at a time. The counters of the Stage may be read from any goroutine until the next call.
 	Progress func(Stage)
+	// Finished, where set, is called as each strategy's run ends, with all its seeds: with the Run as the result has
+	// it, which must not be changed. It is called by Run, Simulate or Serve, never twice at a time; in virtual time
+	// strategies may end in another order than the result has them in.
+	Finished func(record.Run)
 }
 
 // A Stage is one run under way: of one strategy, and with a repeat of one seed.
@@ -50,10 +54,28 @@ type Stage struct {
 	Duration     time.Duration
 	Operations   int64
 	Totals       func() record.Totals
-	Outside      bool // the clients are not ours: of Totals, what arrived and was served counts
+	Bucket       time.Duration
+	// CapacityPerSecond is what the target can serve; nil where nobody knows it.
+	CapacityPerSecond *float64
+	// Arrivals returns the buckets of the run from index from on, up to the last in which something happened. It
+	// costs the run next to nothing.
+	Arrivals func(from int) []record.Tick
+	// Interim returns what the run would be if it ended now, with open books: see [record.Recorder.Interim]. Notes, and
+	// what of Generator is known at the end alone, are empty, and of Detail the theories. Once the run has ended it is
+	// what came out. It takes some ms and is made for once a second.
+	Interim func() record.Run
+	Outside bool // the clients are not ours: of Totals, what arrived and was served counts
 	// Simulated, where set, says how far an invocation in virtual time is, whose runs go on side by side.
-	// Such a Stage is the only one, and of the others Count, Seeds, Start, Duration and Operations are set.
+	// Such a Stage is the only one, and of the others Count, Seeds, Start, Duration, Operations, Bucket and
+	// CapacityPerSecond are set.
 	Simulated func() Simulated
+}
+
+// finished tells who wants to know that a strategy's run has ended.
+func (e *Env) finished(run record.Run) {
+	if e.Finished != nil {
+		e.Finished(run)
+	}
 }
 
 // ErrLimit marks a fleet that this machine's limits do not allow.
@@ -152,6 +174,7 @@ func (s storm) runAll(ctx context.Context, result *record.Result) error {
 				run.Repeats = record.RepeatsOf(s.plan.Seed.Value, s.plan.Repeat, seeds.ended)
 			}
 			result.Runs = append(result.Runs, run)
+			s.env.finished(run)
 			for _, reason := range seeds.reasons() {
 				result.InvalidReasons = append(result.InvalidReasons, prefixed(s.plan, strategy, reason))
 			}

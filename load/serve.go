@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"stormtest/load/plan"
@@ -108,6 +109,7 @@ func serve(ctx context.Context, p plan.Plan, c Service, env Env, listen listenWa
 		return nil, fmt.Errorf("load: serve: %w", err)
 	}
 	result.Runs = []record.Run{run}
+	env.finished(run)
 	result.InvalidReasons = append(result.InvalidReasons, s.listen.reasons()...)
 	result.Valid = len(result.InvalidReasons) == 0
 	result.Interrupted = s.interrupted(ctx)
@@ -182,9 +184,11 @@ type service struct {
 	t0       time.Time
 	startErr error
 
-	// Guarded by the target's lock.
-	last    time.Duration // that something arrived or was finished
-	unknown int64
+	// Written under the target's lock.
+	last    atomic.Int64 // the moment in ns that something arrived or was finished
+	unknown atomic.Int64
+
+	shown shown
 
 	mu         sync.Mutex    // may be taken under the target's lock, not the other way round
 	failure    time.Duration // the first sign that the clients fail; never so far
@@ -267,6 +271,8 @@ func (s *service) start() {
 		s.env.Progress(Stage{
 			Count: 1, Strategy: Outside, Start: s.t0, Duration: s.plan.Duration,
 			Totals: s.recorder.Totals, Outside: true,
+			Bucket: s.plan.Bucket, CapacityPerSecond: &s.plan.CapacityPerSecond, Arrivals: s.recorder.Ticks,
+			Interim: s.shown.interim(s.interim),
 		})
 	}
 	close(s.started)
@@ -356,21 +362,24 @@ func (s *service) arrival(a target.Arrival) {
 	}
 	failure := s.fail(sign)
 	if a.Attempt == target.UnknownAttempt {
-		s.unknown++
+		s.unknown.Add(1)
 		r.Unknown, r.Attempt = true, 0
 		if a.At >= failure {
 			r.Attempt = 1
 		}
 	}
-	s.last = max(s.last, a.At)
+	s.happened(a.At)
 	s.recorder.Arrival(r)
 }
 
 // served is told of finished work under the target's lock.
 func (s *service) served(at time.Duration, wasted bool) {
-	s.last = max(s.last, at)
+	s.happened(at)
 	s.recorder.Served(at, wasted)
 }
+
+// happened takes note of a moment, under the target's lock.
+func (s *service) happened(at time.Duration) { s.last.Store(max(s.last.Load(), int64(at))) }
 
 // handled counts what a request got.
 func (s *service) handled(h target.Handled) {
@@ -419,7 +428,26 @@ func (s *service) recording() record.Config {
 
 // summarise returns the run of the given length. Nothing records any more.
 func (s *service) summarise(length time.Duration) record.Run {
-	o := record.Outside{Answers: map[string]int64{}, Unanswered: s.unanswered, Unknown: s.unknown}
+	e := s.end(length)
+	if quiet := s.quietFrom(e.WindowTo); s.config.OpenEnd && quiet < length {
+		e.At = quiet
+		e.Notes = append(e.Notes, fmt.Sprintf("nothing arrived in the last %v before the end, which are left out", (length-quiet).Round(time.Millisecond)))
+	}
+	e.Notes = append(e.Notes, s.notes(*e.Outside)...)
+	run := s.recorder.Summarise(e)
+	s.shown.end(&run)
+	return run
+}
+
+// interim returns what is known of the run while it goes on.
+func (s *service) interim() record.Run {
+	return s.recorder.Interim(s.end(min(max(time.Since(s.t0), 0), s.plan.Duration)))
+}
+
+// end is what is known at the given moment beside what was recorded.
+func (s *service) end(at time.Duration) record.End {
+	s.mu.Lock()
+	o := record.Outside{Answers: map[string]int64{}, Unanswered: s.unanswered, Unknown: s.unknown.Load()}
 	for status, n := range s.statuses {
 		o.Answers[strconv.Itoa(status)] = n
 	}
@@ -428,20 +456,16 @@ func (s *service) summarise(length time.Duration) record.Run {
 			o.Answers[name] = n
 		}
 	}
+	s.mu.Unlock()
 	e := record.End{
-		At: length, Strategy: Outside, Engine: record.EngineReal, ArrivalsMeasuredAt: "target",
+		At: at, Strategy: Outside, Engine: record.EngineReal, ArrivalsMeasuredAt: "target",
 		Connections: s.server.Connections(), Outside: &o,
 	}
-	if failure := s.fail(never); failure < length {
+	if failure := s.fail(never); failure < at {
 		o.Failure = &failure
-		e.WindowFrom, e.WindowTo = s.window(failure, length)
+		e.WindowFrom, e.WindowTo = s.window(failure, at)
 	}
-	if quiet := s.quietFrom(e.WindowTo); s.config.OpenEnd && quiet < length {
-		e.At = quiet
-		e.Notes = append(e.Notes, fmt.Sprintf("nothing arrived in the last %v before the end, which are left out", (length-quiet).Round(time.Millisecond)))
-	}
-	e.Notes = append(e.Notes, s.notes(o)...)
-	return s.recorder.Summarise(e)
+	return e
 }
 
 // window is the standard window of the convoy index, as it lies after the first failure.
@@ -455,20 +479,21 @@ func (s *service) window(failure, length time.Duration) (from, to time.Duration)
 // quietFrom is the end of the bucket in which something happened last, and not before the end of
 // the window.
 func (s *service) quietFrom(windowTo time.Duration) time.Duration {
-	return max(s.last-s.last%s.plan.Bucket+s.plan.Bucket, windowTo)
+	last := time.Duration(s.last.Load())
+	return max(last-last%s.plan.Bucket+s.plan.Bucket, windowTo)
 }
 
 // notes is what a reader of this run must know beside its figures.
 func (s *service) notes(o record.Outside) []string {
 	var notes []string
-	if s.unknown > 0 {
+	if unknown := s.unknown.Load(); unknown > 0 {
 		rest := "as the run had no failure, all are taken for first attempts"
 		if o.Failure != nil {
 			rest = fmt.Sprintf("those from the first failure on, at %v, are taken for retries, those before it for first attempts",
 				o.Failure.Round(time.Millisecond))
 		}
 		notes = append(notes, fmt.Sprintf("%d of the arrivals carried nothing that tells a retry from a first attempt (no attempt counter, no key such as %s): %s",
-			s.unknown, target.KeyHeader, rest))
+			unknown, target.KeyHeader, rest))
 	}
 	if o.Failure != nil {
 		notes = append(notes, fmt.Sprintf("judged from 10 to 100 times the base delay after the first failure (an outage, a refusal, a client that left first or a known retry), with a base of %v: --base says what the clients' own is", s.plan.Base))

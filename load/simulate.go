@@ -16,7 +16,7 @@ import (
 )
 
 // Simulate is [Run] in virtual time: the same plan, strategies, policy, target and records, without a
-// clock, sockets or this machine's limits. Of env, Version, Trace, HLog and Progress count.
+// clock, sockets or this machine's limits. Of env, Version, Trace, HLog, Progress and Finished count.
 //
 // The strategies and, with a repeat, the seeds run side by side, one a core and as many as memory is
 // meant for. Each is a function of plan and seed alone, so the result is the same whatever the number
@@ -41,10 +41,12 @@ func Simulate(ctx context.Context, p plan.Plan, env Env) (*record.Result, error)
 	defer abandon()
 	trace, stopTrace := startTracer(ctx, env.Trace, abandon)
 	defer stopTrace()
-	s := newSimulation(p, trace, newHLogger(env.HLog, result, abandon))
+	s := newSimulation(p, env)
+	s.trace, s.log = trace, newHLogger(env.HLog, result, abandon)
 	if env.Progress != nil {
 		env.Progress(Stage{
 			Count: len(p.Strategies), Seeds: p.Repeat, Start: time.Now(), Duration: p.Duration, Operations: p.OperationsTotal(),
+			Bucket: p.Bucket, CapacityPerSecond: s.capacity(),
 			Simulated: s.meter.read,
 		})
 	}
@@ -61,6 +63,11 @@ type simulation struct {
 	meter *meter
 	// ends holds what became of each strategy's seeds. Each element is written by one worker.
 	ends [][]ending
+	env  Env
+
+	mu       sync.Mutex
+	missing  []int         // of each strategy's seeds, how many have not ended
+	outcomes []*record.Run // of each strategy with all its seeds; nil so far
 	// logged is the virtual time that the runs in the log have taken so far.
 	logged time.Duration
 }
@@ -78,10 +85,11 @@ type task []place
 // A place is a strategy and how many seeds after the plan's.
 type place struct{ strategy, seed int }
 
-func newSimulation(p plan.Plan, trace *tracer, log *hlogger) *simulation {
-	s := &simulation{plan: p, trace: trace, log: log, ends: make([][]ending, len(p.Strategies))}
+func newSimulation(p plan.Plan, env Env) *simulation {
+	n := len(p.Strategies)
+	s := &simulation{plan: p, env: env, ends: make([][]ending, n), missing: make([]int, n), outcomes: make([]*record.Run, n)}
 	for i := range s.ends {
-		s.ends[i] = make([]ending, p.Repeat)
+		s.ends[i], s.missing[i] = make([]ending, p.Repeat), p.Repeat
 	}
 	s.meter = newMeter(len(p.Strategies) * p.Repeat)
 	return s
@@ -140,6 +148,7 @@ func (s *simulation) runAll(ctx context.Context) {
 						return
 					}
 					recorder, s.ends[at.strategy][at.seed] = s.run(ctx, at, recorder)
+					s.ended(at.strategy)
 				}
 			}
 		})
@@ -151,9 +160,7 @@ func (s *simulation) runAll(ctx context.Context) {
 func (s *simulation) run(ctx context.Context, at place, recorder *record.Recorder) (*record.Recorder, ending) {
 	t := trial{plan: s.plan, strategy: s.plan.Strategies[at.strategy], engine: record.EngineVirtual, measuredAt: measuredAtTarget}
 	t.plan.Seed.Value += uint64(at.seed)
-	if t.plan.Model != plan.ModelOCC { // whose writers have no capacity
-		t.capacity = &s.plan.CapacityPerSecond
-	}
+	t.capacity = s.capacity()
 	t.newBank()
 	recording := t.recording(sim.LostNames)
 	recording.Shards = 1
@@ -190,6 +197,14 @@ func (s *simulation) run(ctx context.Context, at place, recorder *record.Recorde
 	return recorder, s.ending(at, run, cut)
 }
 
+// capacity is what the target can serve in a second; nil for a model whose writers have none.
+func (s *simulation) capacity() *float64 {
+	if s.plan.Model == plan.ModelOCC {
+		return nil
+	}
+	return &s.plan.CapacityPerSecond
+}
+
 // timerVirtual stands where a run in real time says what it was timed with.
 const timerVirtual = "virtual"
 
@@ -222,28 +237,50 @@ func (s *simulation) ending(at place, run record.Run, cut bool) ending {
 	return e
 }
 
-// runs returns the run of each strategy's first seed, with the range of all seeds' figures, and whether
-// something is missing.
+// ended says that one of a strategy's seeds has come to its end, or was cut. With the last of them the strategy is
+// finished.
+func (s *simulation) ended(strategy int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.missing[strategy]--; s.missing[strategy] == 0 {
+		s.finish(strategy)
+	}
+}
+
+// finish puts a strategy's seeds together: the run of the first, with the range of all seeds' figures, and of those
+// that ended before the first that did not. The caller holds mu.
+func (s *simulation) finish(strategy int) {
+	seeds := s.ends[strategy]
+	if seeds[0].run == nil {
+		return
+	}
+	run := *seeds[0].run
+	if s.plan.Repeat > 1 {
+		ended := make([]record.Seed, 0, len(seeds))
+		for i := 0; i < len(seeds) && seeds[i].whole; i++ {
+			ended = append(ended, seeds[i].seed)
+		}
+		run.Repeats = record.RepeatsOf(s.plan.Seed.Value, s.plan.Repeat, ended)
+	}
+	s.outcomes[strategy] = &run
+	s.env.finished(run)
+}
+
+// runs returns what became of each strategy of which anything ran, and whether something is missing.
 func (s *simulation) runs() (list []record.Run, interrupted bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	list = []record.Run{}
-	for _, seeds := range s.ends {
-		whole := 0
-		for whole < len(seeds) && seeds[whole].whole {
-			whole++
+	for i, seeds := range s.ends {
+		if s.missing[i] > 0 {
+			s.finish(i)
 		}
-		interrupted = interrupted || whole < len(seeds)
-		if seeds[0].run == nil {
-			continue
+		for _, e := range seeds {
+			interrupted = interrupted || !e.whole
 		}
-		run := *seeds[0].run
-		if s.plan.Repeat > 1 {
-			ended := make([]record.Seed, whole)
-			for i := range ended {
-				ended[i] = seeds[i].seed
-			}
-			run.Repeats = record.RepeatsOf(s.plan.Seed.Value, s.plan.Repeat, ended)
+		if run := s.outcomes[i]; run != nil {
+			list = append(list, *run)
 		}
-		list = append(list, run)
 	}
 	return list, interrupted
 }

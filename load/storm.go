@@ -28,6 +28,7 @@ type storm struct {
 	seed  int        // how many seeds after the plan's
 	site  *elsewhere // nil: the built-in target
 	rest  []string   // notes on whether the target was at rest before
+	shown *shown
 
 	arrived []arrivals // of each client
 	listen  listenWatch
@@ -42,6 +43,7 @@ type arrivals struct {
 // run lets a fleet meet its target.
 func (s *storm) run(ctx context.Context) (record.Run, []string, error) {
 	s.newBank()
+	s.shown = new(shown)
 	switch {
 	case s.site != nil:
 		return s.runElsewhere(ctx)
@@ -123,7 +125,16 @@ func (s *storm) summarise(stats fleet.Stats, notes []string) record.Run {
 		Notes:       append(notes, s.listen.notes()...),
 	})
 	run.Notes = append(run.Notes, clockNotes(&s.plan, &run)...)
+	s.shown.end(&run)
 	return run
+}
+
+// interim returns what is known of the run while it goes on.
+func (s *storm) interim(t0 time.Time) record.Run {
+	return s.recorder.Interim(record.End{
+		At:       min(max(time.Since(t0), 0), s.plan.Duration),
+		Strategy: s.strategy, Engine: s.engine, ArrivalsMeasuredAt: s.measuredAt,
+	})
 }
 
 // release lets the fleet storm the target of this process, from one t0 for both, and returns
@@ -175,6 +186,8 @@ func (s *storm) begin(ctx context.Context, wg *sync.WaitGroup, t0 time.Time) {
 			Index: s.index, Count: len(s.plan.Strategies), Strategy: s.strategy, Seed: s.seed, Seeds: s.plan.Repeat,
 			Start: t0, Duration: s.plan.Duration, Operations: s.plan.OperationsTotal(),
 			Totals: s.recorder.Totals,
+			Bucket: s.plan.Bucket, CapacityPerSecond: s.capacity, Arrivals: s.recorder.Ticks,
+			Interim: s.shown.interim(func() record.Run { return s.interim(t0) }),
 		})
 	}
 }

@@ -74,7 +74,7 @@ type Synchrony struct {
 // A Wave is a maximal run of buckets above capacity, [From, To).
 type Wave struct {
 	From, To     time.Duration
-	Arrivals     int64 // of all its buckets
-	PeakArrivals int64 // of its fullest bucket
-	PeakAt       time.Duration
+	Arrivals     int64         // of all its buckets
+	PeakArrivals int64         // of its fullest bucket
+	PeakAt       time.Duration // where that begins
 }

@@ -103,6 +103,20 @@ func (t *tally) bin(v, n int64) {
 // merge adds what u holds, which must have the same range. The result does not depend on the order of
 // merges.
 func (t *tally) merge(u *tally) {
+	copied, counts := u.copy()
+	t.mergeCounts(&copied, counts)
+}
+
+// copy returns what u is but for its histogram, and the counts of that; nil where it has none, or nothing in it.
+func (u *tally) copy() (tally, []int64) {
+	if u.histogram == nil || u.count == 0 {
+		return *u, nil
+	}
+	return *u, u.histogram.Export().Counts
+}
+
+// mergeCounts adds what copy returned.
+func (t *tally) mergeCounts(u *tally, counts []int64) {
 	t.faults += u.faults
 	switch {
 	case u.count == 0:
@@ -114,7 +128,6 @@ func (t *tally) merge(u *tally) {
 		t.open()
 	}
 	// The library's own merge walks every count there is with an iterator, which takes ten times as long.
-	counts := u.histogram.Export().Counts
 	for i := tallyIndex(min(u.min, u.highest)); i <= tallyIndex(min(u.max, u.highest)); i++ {
 		if n := counts[i]; n > 0 {
 			t.bin(tallyGeometry.lowest(i), n)

@@ -15,6 +15,7 @@ type Recorder struct {
 	site   site
 	shards []shard
 	solo   *Solo // nil: there is none
+	view   view
 }
 
 // An Arrival is one attempt that reached the target, or for a target that is not ours the moment
@@ -172,6 +173,7 @@ func (r *Recorder) Reset(c Config) {
 		r.solo.fold() // into what is forgotten too
 	}
 	r.config = c
+	r.view.copy = nil
 	r.site.reset(c)
 	for i := range r.shards {
 		r.shards[i].reset(c)

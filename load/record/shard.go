@@ -180,6 +180,15 @@ func (s *shard) addTotals(t *Totals) {
 func (s *shard) merge(t *shard) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	s.mergeCounters(t)
+	from := t.tallies()
+	for i, into := range s.tallies() {
+		into.merge(from[i])
+	}
+}
+
+// mergeCounters adds what t has counted outside its tallies. The caller holds t's lock.
+func (s *shard) mergeCounters(t *shard) {
 	s.started += t.started
 	s.succeeded += t.succeeded
 	s.completed = max(s.completed, t.completed)
@@ -196,10 +205,6 @@ func (s *shard) merge(t *shard) {
 	addEach(s.gaveUp[:], t.gaveUp[:])
 	addEach(s.outcomes[:], t.outcomes[:])
 	addEach(s.lost[:], t.lost[:])
-	from := t.tallies()
-	for i, into := range s.tallies() {
-		into.merge(from[i])
-	}
 }
 
 func addEach(into, from []int64) {

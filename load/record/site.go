@@ -19,6 +19,7 @@ type site struct {
 	limit time.Duration // moments at or after it are clamped to just below, and counted in late
 
 	mu       sync.Mutex
+	touched  time.Duration // the earliest moment of which something was recorded since a view looked
 	arrivals int64
 	served   int64
 	early    int64 // moments before t0, counted at t0
@@ -53,7 +54,7 @@ func (s *site) expect(c Config) {
 func (s *site) reset(c Config) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.arrivals, s.served, s.early, s.late = 0, 0, 0, 0
+	s.touched, s.arrivals, s.served, s.early, s.late = 0, 0, 0, 0, 0
 	s.buckets.reset()
 	s.cells.reset()
 	s.goodput.reset()
@@ -79,6 +80,7 @@ func (s *site) arrival(a Arrival) {
 	defer s.mu.Unlock()
 	s.arrivals++
 	a.At = s.moment(a.At)
+	s.touched = min(s.touched, a.At)
 	s.buckets.arrival(a)
 	s.cells.add(a.At, a.Attempt > 0)
 	if a.Opening && s.together {
@@ -89,7 +91,9 @@ func (s *site) arrival(a Arrival) {
 func (s *site) rejectedAt(at time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.buckets.of(min(max(at, 0), s.limit-1)).rejected++ // its arrival was counted if it was moved
+	at = min(max(at, 0), s.limit-1) // its arrival was counted if it was moved
+	s.touched = min(s.touched, at)
+	s.buckets.of(at).rejected++
 }
 
 func (s *site) servedAt(at time.Duration, wasted bool) {
@@ -97,6 +101,7 @@ func (s *site) servedAt(at time.Duration, wasted bool) {
 	defer s.mu.Unlock()
 	s.served++
 	at = s.moment(at)
+	s.touched = min(s.touched, at)
 	s.buckets.served(at, wasted)
 	if !wasted {
 		s.goodput.add(at)

@@ -180,7 +180,7 @@ func convoy(s *site, c Config, list []Bucket, end time.Duration) Convoy {
 	begun := s.buckets.retries(first, last)
 	evidence := Evidence{Index: v.ConvoyIndex, Peak: peakOf(begun)}
 	if c.CapacityPerSecond != nil {
-		capacity := *c.CapacityPerSecond * float64(c.Bucket) / float64(time.Second)
+		capacity := capacityOf(*c.CapacityPerSecond, c.Bucket)
 		evidence.Capacity = &capacity
 		v.againstCapacity(arrivals, begun, capacity)
 	}

@@ -1,6 +1,10 @@
 package record
 
-import "stormtest/target/exact"
+import (
+	"time"
+
+	"stormtest/target/exact"
+)
 
 // Waves returns the peak of each wave of counts, in order. A wave is a maximal run of buckets that
 // each hold more than capacity, which is what one bucket's width can serve. Source: domain 5.5.
@@ -19,6 +23,41 @@ func Waves(counts []int64, capacity float64) []int64 {
 		}
 	}
 	return peaks
+}
+
+// WavesOf returns the waves of a run, of first attempts and retries alike: as many as run.Convoy.Waves says, all of
+// them. Nil where nobody knows the capacity, empty where no bucket was above it. PeakAt is where the
+// fullest bucket begins, and of equals the first. O(buckets).
+func WavesOf(run *Run) []Wave {
+	if run.CapacityPerSecond == nil {
+		return nil
+	}
+	capacity := capacityOf(*run.CapacityPerSecond, run.Bucket)
+	waves := []Wave{}
+	inside := false
+	for i := range run.Buckets {
+		b := &run.Buckets[i]
+		if float64(b.Arrivals) <= capacity {
+			inside = false
+			continue
+		}
+		if !inside {
+			waves = append(waves, Wave{From: b.At})
+			inside = true
+		}
+		w := &waves[len(waves)-1]
+		w.To = b.At + run.Bucket
+		w.Arrivals += b.Arrivals
+		if b.Arrivals > w.PeakArrivals {
+			w.PeakArrivals, w.PeakAt = b.Arrivals, b.At
+		}
+	}
+	return waves
+}
+
+// capacityOf is what one bucket's width can serve.
+func capacityOf(perSecond float64, bucket time.Duration) float64 {
+	return perSecond * float64(bucket) / float64(time.Second)
 }
 
 // HalfLife returns how many waves it takes to halve the peak, from the least-squares slope of log2
