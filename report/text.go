@@ -1,10 +1,11 @@
 package report
 
 import (
-	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"stormtest/report/literal"
 )
 
 // Marks inside a line that take no cell. They are private-use characters, which clean removes from
@@ -31,48 +32,8 @@ func isMark(r rune) bool { return r >= markPlain && r < marksEnd }
 // styled puts s between a mark and its end.
 func styled(mark rune, s string) string { return string(mark) + s + string(markPlain) }
 
-// cleanRunesMax bounds a text taken from a result file.
-const cleanRunesMax = 600
-
-// clean makes a string of a result safe to show: line breaks and every other blank become one
-// blank, all that does not print (control and format characters, ESC, private use, broken
-// UTF-8) is spelled out as \x1b or \u202e, and what goes past 600 characters is cut off.
-func clean(s string) string {
-	if isPlain(s) {
-		return s
-	}
-	var b strings.Builder
-	runes := 0
-	for i, r := range s {
-		if runes++; runes > cleanRunesMax {
-			b.WriteString("...")
-			break
-		}
-		switch {
-		case r == utf8.RuneError && !strings.HasPrefix(s[i:], "\uFFFD"):
-			fmt.Fprintf(&b, `\x%02x`, s[i])
-		case unicode.IsSpace(r):
-			b.WriteByte(' ')
-		case unicode.IsPrint(r):
-			b.WriteRune(r)
-		case r < 0x100:
-			fmt.Fprintf(&b, `\x%02x`, r)
-		default:
-			fmt.Fprintf(&b, `\u%04x`, r)
-		}
-	}
-	return strings.TrimSpace(b.String())
-}
-
-// isPlain reports whether clean has nothing to do.
-func isPlain(s string) bool {
-	for i := range len(s) {
-		if s[i] < ' ' || s[i] > '~' {
-			return false
-		}
-	}
-	return len(s) <= cleanRunesMax && strings.TrimSpace(s) == s
-}
+// clean makes a string of a result safe to show; private-use characters, the marks above, are spelled out.
+func clean(s string) string { return literal.Text(s) }
 
 // asciiText spells what this package and the engines write in Unicode.
 var asciiText = strings.NewReplacer("–", "-", "—", "-", "−", "-", "─", "-", "━", "=", "×", "x", "µ", "u", "μ", "u", "·", "*",
