@@ -343,7 +343,7 @@ func (f *planFlags) resolveService(w world) (p plan.Plan, gates []check.Gate, op
 		err = check.CheckStrategies(gates, []string{load.Outside})
 	}
 	for _, g := range gates {
-		if m, known := check.Lookup(g.Metric); known && !m.AtTarget() {
+		if m, known := check.Lookup(g.Metric); known && !m.AtTarget {
 			err = errors.Join(err, fmt.Errorf("%s: only the clients know %s", g.Text, g.Metric))
 		}
 	}

@@ -2,7 +2,6 @@ package check_test
 
 import (
 	"errors"
-	"math"
 	"strings"
 	"testing"
 	"time"
@@ -58,6 +57,8 @@ func TestParseRefuses(t *testing.T) {
 		{"unknown metric", "no_such_metric<1", []string{`unknown metric "no_such_metric"`}},
 		{"near metric", "convoy_indx<1", []string{"did you mean convoy_index?"}},
 		{"family", "latency<1s", []string{"did you mean", "latency_p50"}},
+		{"no such key", "outcome_5xx<1", []string{`unknown metric "outcome_5xx"`, "outcome_timeout", "as in outcome_503"}},
+		{"near key", "gave_up_budget<1", []string{"want one of", "gave_up_refused_by_budget"}},
 		{"upper case", "P99<1s", []string{"did you mean p99"}},
 		{"no unit", "p99<1", []string{"latency_p99 needs a unit, as in 1ms or 1s"}},
 		{"zero without unit", "p99<0", []string{"needs a unit"}},
@@ -206,100 +207,26 @@ func TestEvaluateSeveralRuns(t *testing.T) {
 	equalRows(t, check.Evaluate(gates[:1], &record.Result{}), []record.Gate{{Gate: "p99<=1s", Reason: "no data: nothing ran"}})
 }
 
-// TestNothingMeasured: a run that started nothing gives no gate a figure to pass on, save the
-// gate that asks whether anything started; NaN and infinity are no figures either.
-func TestNothingMeasured(t *testing.T) {
-	calm := closedPort("full")
-	calm.Convoy.Waves = ptr(int64(0))
-	if m, _ := check.Lookup("waves"); m.Value(&calm) != nil {
-		t.Error("no waves where nothing arrived, want no data")
-	}
-	hostile := closedPort("full")
-	hostile.Amplification, hostile.Latency.Mean = ptr(math.NaN()), ptr(math.Inf(-1))
-	for _, m := range check.Metrics() {
-		if v := m.Value(&record.Run{}); (v != nil) != (m.Name == "operations_started") {
-			t.Errorf("%s of an empty run = %v", m.Name, v)
-		}
-		if v := m.Value(&record.Run{FromLog: &record.FromLog{}}); v != nil {
-			t.Errorf("%s of a run from a log = %v, want no data", m.Name, *v)
-		}
-		if v := m.Value(&hostile); v != nil && (math.IsNaN(*v) || math.IsInf(*v, 0)) {
-			t.Errorf("%s = %v, want nil", m.Name, *v)
+// TestMetrics: every name and alias is read, with a value of its unit.
+func TestMetrics(t *testing.T) {
+	value := map[check.Unit]string{check.Count: "3", check.Ratio: "3", check.Share: "0.3", check.Duration: "3s", check.Rate: "3/s"}
+	names := map[string]check.Metric{}
+	for _, name := range check.Names() {
+		m, known := check.Lookup(name)
+		if names[name] = m; !known {
+			t.Errorf("%s is not known", name)
 		}
 	}
-}
-
-// TestEveryMetricReadsItsOwnField fills every figure with a number of its own, so that two
-// metrics which read one field, or one which reads none, are found.
-func TestEveryMetricReadsItsOwnField(t *testing.T) {
-	next := 1.0
-	number := func() float64 { next++; return next }
-	whole := func() *int64 { return ptr(int64(number())) }
-	distribution := func() record.Distribution {
-		return record.Distribution{Count: 9, Mean: ptr(number()), P50: whole(), P90: whole(), P99: whole(), P999: whole(), Max: whole()}
+	if len(names) < 140 {
+		t.Errorf("%d names: the test does not see them", len(names))
 	}
-	run := record.Run{
-		Operations: record.Operations{
-			Started: 1000, Succeeded: 800, Unfinished: 77,
-			GaveUp: map[string]int64{"max_retries": 100, "max_elapsed": 23},
-		},
-		Attempts:      record.Attempts{Sent: *whole()},
-		Amplification: ptr(number()), Completion: whole(),
-		Buckets: []record.Bucket{{Served: 60, Wasted: 10}, {Served: 40, Wasted: 15}},
-		Convoy: record.Convoy{
-			ConvoyIndex: ptr(number()), RSI: ptr(number()), PeakOverCapacity: ptr(number()), PeakOverMean: ptr(number()),
-			Dispersion: ptr(number()), Periodicity: ptr(number()), Waves: whole(),
-		},
-		Latency: distribution(), OperationLatency: distribution(), Delay: distribution(), AttemptAtSuccess: distribution(),
-		Elapsed: distribution(), Lateness: distribution(),
-		Generator: record.Generator{StartSpread: whole()},
-		Books:     record.Books{Arrivals: 1},
-	}
-	seen := map[float64]string{}
-	for _, m := range check.Metrics() {
-		v := m.Value(&run)
-		if v == nil {
-			t.Errorf("%s has no value", m.Name)
-			continue
+	for name, m := range names {
+		text := name + "==" + value[m.Unit]
+		if m.Unit == check.Word {
+			text = name + "==" + m.Words[0]
 		}
-		if other, twice := seen[*v]; twice {
-			t.Errorf("%s and %s read one field", m.Name, other)
-		}
-		seen[*v] = m.Name
-	}
-	for _, tt := range []struct {
-		name string
-		want float64
-	}{{"success_share", 0.8}, {"operations_gave_up", 123}, {"wasted_share", 0.25}} {
-		if m, _ := check.Lookup(tt.name); *m.Value(&run) != tt.want {
-			t.Errorf("%s = %v, want %v", tt.name, *m.Value(&run), tt.want)
-		}
-	}
-	run.ArrivalsMeasuredAt = "client" // and what the target did for clients that had gone, it alone knows
-	if m, _ := check.Lookup("wasted_share"); m.Value(&run) != nil {
-		t.Errorf("wasted_share = %v of a target that is not ours, want no value", *m.Value(&run))
-	}
-}
-
-// TestMetricsTable: names and aliases are unique, have a meaning, and are read by the parser.
-func TestMetricsTable(t *testing.T) {
-	if n := len(check.Metrics()); n != 54 {
-		t.Errorf("%d metrics, want 54", n)
-	}
-	value := map[check.Unit]string{check.Count: "3", check.Ratio: "3", check.Share: "0.3", check.Duration: "3s"}
-	seen := map[string]bool{}
-	for _, m := range check.Metrics() {
-		if m.Meaning == "" {
-			t.Errorf("%s has no meaning", m.Name)
-		}
-		for _, name := range append([]string{m.Name}, m.Aliases...) {
-			if seen[name] {
-				t.Errorf("%s stands twice in the table", name)
-			}
-			seen[name] = true
-			if g, err := check.Parse(name + "<" + value[m.Unit]); err != nil || g.Metric != m.Name {
-				t.Errorf("Parse of %s = %+v, %v", name, g, err)
-			}
+		if g, err := check.Parse(text); err != nil || g.Metric != m.Name {
+			t.Errorf("Parse(%s) = %+v, %v", text, g, err)
 		}
 	}
 }

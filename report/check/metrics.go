@@ -24,3 +24,15 @@ func Metrics() []Metric { return record.Metrics() }
 
 // Lookup finds a metric by its name or an alias.
 func Lookup(name string) (Metric, bool) { return record.MetricNamed(name) }
+
+// Names lists every name and alias, in the order of the documentation; of a status there is no name.
+func Names() []string {
+	var names []string
+	for _, m := range Metrics() {
+		names = append(append(names, m.Name), m.Aliases...)
+	}
+	for _, f := range record.Families() {
+		names = append(names, f.Names()...)
+	}
+	return names
+}

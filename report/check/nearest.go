@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"stormtest/load/record"
 )
 
 // UnknownMetric says what is wrong with a name that Lookup does not know, and which names are near it.
@@ -12,16 +14,25 @@ func UnknownMetric(name string) string {
 	if name == "" {
 		return "no metric before the comparison"
 	}
-	near := nearest(name, 3)
+	for _, f := range record.Families() {
+		if strings.HasPrefix(name, f.Prefix) {
+			statuses := ""
+			if f.Statuses {
+				statuses = ", or a status as in " + f.Prefix + "503"
+			}
+			return fmt.Sprintf("unknown metric %q; want one of %s%s", name, strings.Join(f.Names(), " "), statuses)
+		}
+	}
+	near := Nearest(name, 3)
 	if len(near) == 0 {
 		return fmt.Sprintf("unknown metric %q; want one such as success_share, convoy_index or latency_p99", name)
 	}
 	return fmt.Sprintf("unknown metric %q; did you mean %s?", name, strings.Join(near, " or "))
 }
 
-// nearest returns at most n names or aliases that could have been meant, the nearest first: those
+// Nearest returns at most n names or aliases that could have been meant, the nearest first: those
 // a few typing errors away, then those that contain the name or are contained in it.
-func nearest(name string, n int) []string {
+func Nearest(name string, n int) []string {
 	const maxNameBytes = 64 // the distance costs the product of the lengths
 	if len(name) > maxNameBytes {
 		return nil
@@ -31,15 +42,13 @@ func nearest(name string, n int) []string {
 		score int
 	}
 	var found []candidate
-	for _, m := range Metrics() {
-		for _, known := range append([]string{m.Name}, m.Aliases...) {
-			score, scoreMax := distance(name, known), max(1, len(name)/3)
-			if len(name) >= 4 && (strings.Contains(known, name) || strings.Contains(name, known)) {
-				score = min(score, scoreMax)
-			}
-			if score <= scoreMax {
-				found = append(found, candidate{known, score})
-			}
+	for _, known := range Names() {
+		score, scoreMax := distance(name, known), max(1, len(name)/3)
+		if len(name) >= 4 && (strings.Contains(known, name) || strings.Contains(name, known)) {
+			score = min(score, scoreMax)
+		}
+		if score <= scoreMax {
+			found = append(found, candidate{known, score})
 		}
 	}
 	slices.SortStableFunc(found, func(a, b candidate) int { return cmp.Compare(a.score, b.score) })
