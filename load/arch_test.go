@@ -52,6 +52,8 @@ var imports = map[string][]string{
 	"report/literal": {},
 	// It opens files and knows nothing of what is in them; its tests do.
 	"report/browsertest": {},
+	// Readers of what the formats write, for tests.
+	"report/strict": {},
 	"cmd/stormtest": {
 		"load", "load/advise", "load/backoff", "load/plan", "load/record", "load/remote", "load/secret", "load/validate", "report", "report/check", "target", "target/station",
 	},
@@ -82,6 +84,8 @@ var homes = map[string][]string{
 	"github.com/rakyll/hey":                   {"load/probe"},
 	"golang.org/x/term":                       {"cmd/stormtest"},
 	"github.com/chromedp":                     {"report/browsertest"},
+	"github.com/yuin/goldmark":                {"report/strict"},
+	"golang.org/x/net":                        {"report/strict"},
 	"pgregory.net/rapid":                      nil,                                                               // tests, everywhere
 	"golang.org/x/sys":                        {"target/wake", "target/wire", "target", "load", "cmd/stormtest"}, // each its own system call
 }

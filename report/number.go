@@ -106,13 +106,16 @@ func honest(v float64, decimals int, thresholds ...float64) string {
 
 // percent writes a share. Nothing but none of it reads 0 %, and nothing but all reads 100 %.
 func percent(v *float64) string {
-	if !finite(v) {
+	if !finite(v) || !isFinite(*v*100) {
 		return none
 	}
 	return percentDigits(*v) + string(nbsp) + "%"
 }
 
 func percentDigits(share float64) string {
+	if !isFinite(share * 100) {
+		return none // a share beyond 1e306 is no share
+	}
 	s := strconv.FormatFloat(share*100, 'f', 1, 64)
 	switch {
 	case share > 0 && s == "0.0":

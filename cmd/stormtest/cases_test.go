@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -21,6 +20,7 @@ import (
 
 	"stormtest/load"
 	"stormtest/load/record"
+	"stormtest/report/strict"
 )
 
 // Public faults of other tools that must not happen here, over the whole program. Each test
@@ -45,14 +45,29 @@ func program(t *testing.T, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// noNumber finds what no file may hold: the words of figures that are none, and the -1 that
-// stands for one. In JSON a reader that is strict refuses the first two.
-var noNumber = regexp.MustCompile(`(?i)\b(NaN|Inf|Infinity)\b|(^|[\s,:=\[])-1($|[\s,\]}])`)
-
 // payload is what a histogram log holds in base64, in which any word may come up.
 var payload = regexp.MustCompile(`HIST\S+`)
 
-// An everything is what one run wrote: each file by the format's flag, and what JSON says.
+// readStrictly reads each file with the strict reader of its format, and finds what no file may hold: the words of
+// figures that are none, and the -1 that stands for one.
+func readStrictly(t *testing.T, files map[string]string) {
+	t.Helper()
+	for flag, text := range files {
+		format, is := flag, map[string]string{traceFlag: "csv", hlogFlag: ""}
+		if f, ok := is[flag]; ok {
+			format = f
+		}
+		c, err := strict.Read(format, []byte(payload.ReplaceAllString(text, "")))
+		if err != nil {
+			t.Errorf("%s: %v", flag, err)
+		}
+		if bad := c.NoNumber(); bad != "" {
+			t.Errorf("%s holds %q", flag, bad)
+		}
+	}
+}
+
+// An everything is what one run wrote: each file by the format's flag, the terminal's report by none, and what JSON says.
 type everything struct {
 	files  map[string]string
 	out    string
@@ -74,7 +89,7 @@ func writeEverything(ctx context.Context, t *testing.T, wantCode int, args ...st
 	if got.code != wantCode {
 		t.Fatalf("code %d, want %d; stderr %s", got.code, wantCode, got.err)
 	}
-	e := everything{files: map[string]string{"terminal": got.out}, out: got.out}
+	e := everything{files: map[string]string{"": got.out}, out: got.out}
 	for _, f := range flags {
 		text, err := os.ReadFile(filepath.Join(dir, f))
 		if err != nil {
@@ -82,16 +97,7 @@ func writeEverything(ctx context.Context, t *testing.T, wantCode int, args ...st
 		}
 		e.files[f] = string(text)
 	}
-	for name, text := range e.files {
-		if bad := noNumber.FindString(payload.ReplaceAllString(text, "")); bad != "" {
-			t.Errorf("%s holds %q", name, bad)
-		}
-	}
-	for _, name := range []string{"csv", traceFlag} {
-		if _, err := csv.NewReader(strings.NewReader(e.files[name])).ReadAll(); err != nil {
-			t.Errorf("%s: %v", name, err)
-		}
-	}
+	readStrictly(t, e.files)
 	if err := json.Unmarshal([]byte(e.files["json"]), &e.result); err != nil {
 		t.Fatal(err)
 	}

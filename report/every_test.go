@@ -1,0 +1,296 @@
+package report_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"stormtest/load/record"
+	"stormtest/report"
+	"stormtest/report/strict"
+)
+
+// What holds for every format of the table: a new row is tested here without a new test.
+
+// written is a result in a format. A format that has no form for it says so in a sentence, and then written
+// returns false.
+func written(t *testing.T, f report.Format, r *record.Result) ([]byte, bool) {
+	t.Helper()
+	var b bytes.Buffer
+	if err := f.Write(&b, r, report.Options{}); err != nil {
+		if text := err.Error(); !strings.HasPrefix(text, "report: ") || !isPrintable(text) {
+			t.Errorf("%s: %q is no sentence of this package", f.Name, text)
+		}
+		return nil, false
+	}
+	return b.Bytes(), true
+}
+
+func isPrintable(text string) bool {
+	return strings.IndexFunc(text, func(r rune) bool { return r < ' ' || r == 0x7f || r == '\ufffd' || r == '\u202e' }) < 0
+}
+
+// read reads a document with the strict reader of its format.
+func read(t *testing.T, f report.Format, document []byte) strict.Content {
+	t.Helper()
+	c, err := strict.Read(f.Flag, document)
+	if err != nil {
+		t.Errorf("%s: %v", f.Name, err)
+	}
+	return c
+}
+
+// edges are results of next to nothing, and of very much.
+func edges() map[string]*record.Result {
+	all := results()
+	small := func() record.Run {
+		return storm{strategy: "full", clients: 40, service: 10_000, length: 1_000_000, delay: strategies["full"]}.run()
+	}
+	oneBucket := small()
+	oneBucket.Duration, oneBucket.Buckets = 100*time.Millisecond, oneBucket.Buckets[:1]
+	without := small()
+	without.Detail = nil
+	unanswered := emptyResult()
+	unanswered.Interrupted = true
+	unanswered.Runs[0].Duration = 1_234_567
+	unanswered.Runs[0].Buckets = []record.Bucket{{Arrivals: 5, First: 5}}
+	unanswered.Runs[0].Operations = record.Operations{Started: 5, Unfinished: 5}
+	unanswered.Runs[0].Attempts = record.Attempts{Sent: 5, First: 5, InFlightAtEnd: 5}
+	bare := resultOf("{}", record.Run{}, record.Run{})
+	bare.Gates, bare.Runs[1].Detail = []record.Gate{{}}, &record.Detail{}
+	list := map[string]*record.Result{
+		"one client":                    resultOf(guidePlan, storm{strategy: "full", clients: 1, service: 1000, length: 1_000_000, outage: [2]int64{0, 500_000}, delay: strategies["full"]}.run()),
+		"one bucket":                    resultOf(guidePlan, oneBucket),
+		"no detail":                     resultOf(guidePlan, without),
+		"cut before an answer":          unanswered,
+		"the zero of everything":        bare,
+		"no runs, a gate, and no plan":  {Gates: []record.Gate{{Gate: "waves<3", Reason: "no data"}}},
+		"four and one of them is empty": resultOf(guidePlan, small(), emptyResult().Runs[0], small(), small()),
+	}
+	for _, name := range []string{"empty", "arrival", "interrupted", "invalid", "long", "nothing", "url", "zero", "idle", "log", "probed", "virtual", "occ", "seeds", "open", "four"} {
+		list[name] = all[name]
+	}
+	return list
+}
+
+// TestEveryFormatOfEveryEdge: whatever a run measured, or did not, every format is written, a strict reader reads
+// it, and a figure without a value is no word and no -1 (cases D-17 and D-18).
+func TestEveryFormatOfEveryEdge(t *testing.T) {
+	for name, r := range edges() {
+		for _, f := range report.Formats() {
+			t.Run(f.Name+" of "+name, func(t *testing.T) {
+				document, ok := written(t, f, r)
+				if !ok {
+					t.Fatalf("%s has no form for it", f.Name)
+				}
+				if bad := read(t, f, document).NoNumber(); bad != "" {
+					t.Errorf("it holds %q", bad)
+				}
+			})
+		}
+	}
+}
+
+// TestEveryFormatHasAReaderAndAGolden: nobody adds a format that no test reads, or leaves the golden of one that has gone.
+func TestEveryFormatHasAReaderAndAGolden(t *testing.T) {
+	want := map[string]bool{}
+	for _, f := range report.Formats() {
+		if !strict.Knows(f.Flag) {
+			t.Errorf("%s: report/strict has no reader for --%s", f.Name, f.Flag)
+		}
+		want[filepath.Join("testdata", "format-"+f.Name+".golden")] = true
+	}
+	got, err := filepath.Glob(filepath.Join("testdata", "format-*.golden"))
+	if err != nil || !slices.Equal(got, slices.Sorted(maps.Keys(want))) {
+		t.Errorf("the goldens are %v, want %v; %v", got, slices.Sorted(maps.Keys(want)), err)
+	}
+}
+
+// hostile are texts that some format would obey. Each has a mark of letters that tells it from all others.
+var hostile = map[string]string{
+	"markup":     `</script></title></style></textarea><script>window.pwned=1</script><img src=x onerror="window.pwned=1">hostileMARKUP`,
+	"attribute":  `" onmouseover="window.pwned=1" x='" ' onfocus='window.pwned=1' autofocus='hostileATTRIBUTE`,
+	"comment":    `<!-- --> ]]> <![CDATA[ <?php ?> &amp; &lt;b&gt; hostileCOMMENT`,
+	"markdown":   "x | y \\| `z` ``` ~~~ **b** _i_ ~~s~~ [l](javascript:window.pwned=1) ![i](x.png) <b>hostileMARKDOWN</b>",
+	"block":      "# hostileBLOCK\n\n- a\n\n> b\n\n    c\n\n---\n| d |\n|---|\n",
+	"formula":    `=cmd|' /C calc'!A0 hostileFORMULA`,
+	"plus":       `+hostilePLUS`,
+	"minus":      `-1+1 hostileMINUS`,
+	"at":         `@SUM(1)hostileAT`,
+	"tab":        "\t=1+1 hostileTAB",
+	"controls":   "\x1b[2J\x1b]0;owned\a\r\n\x00\x9b31m\x7f hostileCONTROLS",
+	"broken":     "\xff\xfe\xc3 hostileBROKEN",
+	"direction":  "\u202egnp.exe\u2066\u2028\u2029\u200b\ufeff hostileDIRECTION",
+	"backslash":  `\ \\ \" \u003c \n $x ${y} {{z}} %s %[1]d hostileBACKSLASH`,
+	"label":      "a\nb\"c\\d{e=\"f\"} # EOF\nhostileLABEL",
+	"surrogates": "\U0010ffff\U000e0001 hostileSURROGATES",
+}
+
+// planted is what has the text in every place that holds one: the result is copied by way of JSON, and every string and every
+// name of a table in it becomes the text, but for the few words that decide what a report is made of.
+func planted(t *testing.T, r *record.Result, text string) *record.Result {
+	t.Helper()
+	dup, err := report.ReadJSON(bytes.NewReader(encode(t, r)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dup.InvalidReasons, dup.Valid, dup.Addresses = []string{"x"}, false, []string{"x"}
+	dup.Gates = []record.Gate{{Gate: "x", Value: ptr(1.5), OK: true, Reason: "x"}, {Gate: "x", Reason: "x"}}
+	for i := range dup.Runs {
+		run := &dup.Runs[i]
+		run.Notes, run.Books.Faults, run.Convoy.Flags = []string{"x"}, []string{"x"}, append(run.Convoy.Flags, "x")
+		for _, table := range []*map[string]int64{&run.Attempts.ByOutcome, &run.Operations.GaveUp, &run.Books.Lost} {
+			if *table == nil {
+				*table = map[string]int64{}
+			}
+			(*table)["x"] = 3
+		}
+	}
+	plant(reflect.ValueOf(dup).Elem(), "", text)
+	plan := map[string]any{text: text}
+	var fields map[string]any
+	if json.Unmarshal(r.Plan, &fields) == nil {
+		for key := range fields {
+			plan[key] = text
+		}
+	}
+	if dup.Plan, err = json.Marshal(plan); err != nil {
+		t.Fatal(err)
+	}
+	return dup
+}
+
+// decisive are the fields that hold one of a few words, on which it depends what a report shows.
+var decisive = []string{"Engine", "ArrivalsMeasuredAt", "Verdict", "Schema"}
+
+func plant(v reflect.Value, field, text string) {
+	switch v.Kind() {
+	case reflect.String:
+		if !slices.Contains(decisive, field) {
+			v.SetString(text)
+		}
+	case reflect.Pointer:
+		if !v.IsNil() {
+			plant(v.Elem(), field, text)
+		}
+	case reflect.Struct:
+		if v.Type() == reflect.TypeFor[time.Time]() {
+			return
+		}
+		for i := range v.NumField() {
+			plant(v.Field(i), v.Type().Field(i).Name, text)
+		}
+	case reflect.Slice:
+		if v.Type() == reflect.TypeFor[json.RawMessage]() {
+			return
+		}
+		for i := range v.Len() {
+			plant(v.Index(i), field, text)
+		}
+	case reflect.Map:
+		if v.Len() > 0 && v.Type().Key().Kind() == reflect.String {
+			v.SetMapIndex(reflect.ValueOf(text).Convert(v.Type().Key()), v.MapIndex(v.MapKeys()[0]))
+		}
+	}
+}
+
+// hosts are the results in which hostile texts are planted: between them they show every part of a report.
+func hosts() map[string]*record.Result {
+	small := storm{strategy: "full", clients: 60, service: 10_000, length: 2_000_000, outage: [2]int64{200_000, 700_000}, delay: strategies["full"]}.run()
+	url, probe, virtual := small, small, repeated(inVirtualTime(small))
+	url.Engine, url.ArrivalsMeasuredAt, url.CapacityPerSecond = record.EngineReal, "client", nil
+	withProbe := resultOf(guidePlan, probe)
+	withProbe.Probe = probed()
+	virtual.Budget = &record.Budget{Kind: "x", Parameters: "x"}
+	return map[string]*record.Result{
+		"real": resultOf(guidePlan, small, small), "url": resultOf(guidePlan, url), "probed": withProbe,
+		"virtual": resultOf(virtualPlan, virtual, virtual), "log": logResult(),
+	}
+}
+
+// TestHostileTextsAreShown: a text of a result is shown literally wherever it stands, and changes nothing of what a
+// document is made of.
+func TestHostileTextsAreShown(t *testing.T) {
+	for host, r := range hosts() {
+		tame := map[string]strict.Content{}
+		for _, f := range report.Formats() {
+			if document, ok := written(t, f, planted(t, r, "a tame text")); ok {
+				tame[f.Name] = read(t, f, document)
+			}
+		}
+		for name, text := range hostile {
+			bad := planted(t, r, text)
+			for _, f := range report.Formats() {
+				t.Run(fmt.Sprintf("%s of %s with %s", f.Name, host, name), func(t *testing.T) {
+					document, ok := written(t, f, bad)
+					if !ok {
+						t.Fatal("no form for it")
+					}
+					c := read(t, f, document)
+					for _, element := range c.Structure {
+						if !slices.Contains(tame[f.Name].Structure, element) {
+							t.Errorf("the text made an element <%s>", element)
+						}
+					}
+					showsMark(t, c, text)
+				})
+			}
+		}
+	}
+}
+
+// showsMark: where a format has texts at all, the mark of the hostile one is among them, with what stands round it.
+func showsMark(t *testing.T, c strict.Content, text string) {
+	t.Helper()
+	at := strings.Index(text, "hostile")
+	mark := text[at:]
+	if end := strings.IndexFunc(mark, func(r rune) bool { return (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') }); end >= 0 {
+		mark = mark[:end]
+	}
+	joined := strings.Join(strings.Fields(c.Text+c.Data), " ")
+	if c.Text+c.Data != "" && !strings.Contains(joined, mark) {
+		t.Errorf("%s is not shown: %.300q", mark, joined)
+	}
+}
+
+// TestHostileFigures: figures that make no sense are written by every format, in its grammar.
+func TestHostileFigures(t *testing.T) {
+	for _, x := range []float64{math.NaN(), math.Inf(1), math.Inf(-1), math.MaxFloat64, -1e300, 5e-324} {
+		r := hosts()["virtual"]
+		r.Gates = []record.Gate{{Gate: "waves<3", Value: &x}}
+		fill(reflect.ValueOf(r).Elem(), x)
+		for _, run := range r.Runs {
+			run.Repeats.Figures = maps.Clone(run.Repeats.Figures)
+			for metric := range run.Repeats.Figures {
+				run.Repeats.Figures[metric] = record.Spread{Mean: &x, P5: &x, P95: &x, Count: 3, Values: []*float64{&x}}
+			}
+		}
+		for _, f := range report.Formats() {
+			t.Run(fmt.Sprintf("%s of %v", f.Name, x), func(t *testing.T) {
+				document, ok := written(t, f, r)
+				if !ok {
+					t.Fatal("no form for it")
+				}
+				if bad := read(t, f, document).NoNumber(); bad != "" {
+					t.Errorf("it holds %q", bad)
+				}
+			})
+		}
+	}
+	for _, f := range report.Formats() { // with figures that contradict each other too
+		document, ok := written(t, f, hostileResult())
+		if !ok {
+			t.Errorf("%s has no form for the hostile result", f.Name)
+			continue
+		}
+		read(t, f, document)
+	}
+}
