@@ -24,7 +24,7 @@ func (s *storm) runSeeds(ctx context.Context) (seedRuns, error) {
 	for i := 0; i < s.plan.Repeat && ctx.Err() == nil; i++ {
 		one := *s
 		one.plan.Seed.Value += uint64(i)
-		one.seed = i
+		one.seed, one.detail = i, i == 0 || s.env.Progress != nil
 		if i > 0 {
 			one.trace, one.log = nil, nil
 		}

@@ -417,7 +417,7 @@ const (
 func (s *service) recording() record.Config {
 	p := s.plan
 	capacity := p.CapacityPerSecond
-	c := record.Config{Bucket: p.Bucket, Duration: p.Duration, CapacityPerSecond: &capacity, Shards: 1}
+	c := record.Config{Bucket: p.Bucket, Duration: p.Duration, CapacityPerSecond: &capacity, Detail: true, Shards: 1}
 	for _, o := range p.Outages {
 		if o.To > c.OutageTo {
 			c.OutageFrom, c.OutageTo = o.From, o.To

@@ -158,7 +158,7 @@ func (s *simulation) runAll(ctx context.Context) {
 
 // run runs one trial with the recorder of an earlier one, nil for a new one, and returns it.
 func (s *simulation) run(ctx context.Context, at place, recorder *record.Recorder) (*record.Recorder, ending) {
-	t := trial{plan: s.plan, strategy: s.plan.Strategies[at.strategy], engine: record.EngineVirtual, measuredAt: measuredAtTarget}
+	t := trial{plan: s.plan, strategy: s.plan.Strategies[at.strategy], engine: record.EngineVirtual, measuredAt: measuredAtTarget, detail: at.seed == 0}
 	t.plan.Seed.Value += uint64(at.seed)
 	t.capacity = s.capacity()
 	t.newBank()

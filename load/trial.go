@@ -32,6 +32,8 @@ type trial struct {
 	measuredAt string
 	// capacity is what the target can serve in a second; nil where nobody knows it.
 	capacity *float64
+	// detail says that the run is one that is shown, and not only counted with others.
+	detail bool
 
 	recorder *record.Recorder
 	budget   *budget.Bank // nil: every retry is allowed
@@ -60,6 +62,7 @@ func (t *trial) recording(lost []string) record.Config {
 		KindNames:         names(retry.KindCount),
 		ReasonNames:       names(retry.ReasonCount),
 		LostNames:         lost,
+		Detail:            t.detail,
 	}
 	for _, o := range p.Outages {
 		if o.Mode == station.ModeRefuse && o.From == 0 {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"reflect"
+	"slices"
 	"time"
 
 	"stormtest/load/record"
@@ -17,8 +18,8 @@ const readBytesMax = 256 << 20
 
 // JSON writes the whole result as one JSON document (schema stormtest.result/v1) and a line feed.
 //
-// It is indented for people, except that every bucket, the balances of a budget and whatever else fits stand on one line: a
-// run of 30 s is under 100 kB. A figure that is NaN or infinite is written as null, and a list or
+// It is indented for people, except that every bucket, every window of synchrony, every list of numbers and whatever else
+// fits stand on one line: a run of 30 s is under 100 kB. A figure that is NaN or infinite is written as null, and a list or
 // table that is nil as an empty one. Of a run made from a log, what the log does not tell is null
 // too. The result itself is not changed. An error says that the
 // plan is no JSON or the start no date; nothing is written then.
@@ -82,12 +83,20 @@ func tidy(v reflect.Value) reflect.Value {
 
 func isFinite(v float64) bool { return finite(&v) }
 
-// inlineBytes is the longest object or list that is written on one line, buckets aside.
+// inlineBytes is the longest object or list that is written on one line, those apart that always are.
 const inlineBytes = 100
+
+// inlineElements are the lists of which each element stands on one line.
+var inlineElements = []string{`"buckets"`, `"synchrony"`}
+
+// isNumbers says whether compact is a list that holds nothing but numbers and null.
+func isNumbers(compact []byte) bool {
+	return compact[0] == '[' && !bytes.ContainsAny(compact[1:], `[{"`)
+}
 
 // layJSON indents compact, which is valid JSON. inline keeps the elements of a list on one line each.
 func layJSON(out *bytes.Buffer, compact []byte, depth int, inline bool) {
-	if len(compact) <= inlineBytes || compact[0] != '{' && compact[0] != '[' {
+	if len(compact) <= inlineBytes || compact[0] != '{' && compact[0] != '[' || isNumbers(compact) {
 		out.Write(compact)
 		return
 	}
@@ -108,11 +117,11 @@ func layJSON(out *bytes.Buffer, compact []byte, depth int, inline bool) {
 			out.Write(key)
 			out.WriteString(": ")
 		}
-		if inline || string(key) == `"balance"` {
+		if inline {
 			out.Write(value)
 			continue
 		}
-		layJSON(out, value, depth+1, string(key) == `"buckets"`)
+		layJSON(out, value, depth+1, slices.Contains(inlineElements, string(key)))
 	}
 	indent(depth)
 	out.WriteByte(compact[len(compact)-1])
@@ -161,8 +170,9 @@ func cutKey(element []byte, isObject bool) (key, value []byte) {
 // ReadJSON reads what JSON wrote: exactly one document whose schema is stormtest.result/v1.
 //
 // Fields that it does not know are ignored: the schema may gain fields, and a reader of today reads
-// the files of tomorrow. Everything else is strict. A file of another schema, one that is cut off, one
-// that goes on after the document, and one over 256 MiB are errors that say so.
+// the files of tomorrow, and those of yesterday, which lack some. Everything else is strict. A file of another schema, one that is
+// cut off, one that goes on after the document, one over 256 MiB, and one whose histograms and series contradict themselves
+// ([record.Run.CheckDetail]) are errors that say so.
 func ReadJSON(in io.Reader) (*record.Result, error) {
 	data, err := readBytes(in)
 	if err != nil {
@@ -187,6 +197,11 @@ func readJSON(data []byte) (*record.Result, error) {
 	var r record.Result
 	if err := decodeOne(data, &r); err != nil {
 		return nil, fmt.Errorf("report: read result: %w", err)
+	}
+	for i := range r.Runs {
+		if err := r.Runs[i].CheckDetail(); err != nil {
+			return nil, fmt.Errorf("report: read result: runs[%d].%s", i, clean(err.Error()))
+		}
 	}
 	return &r, nil
 }

@@ -66,6 +66,9 @@ type Config struct {
 	// LostNames are the keys of lost for Lost(client, 0), Lost(client, 1), ...; at most NamesMax.
 	LostNames []string
 
+	// Detail says that Run.Detail is wanted.
+	Detail bool
+
 	// Shards is how many parts the client side has, each with its own lock and 2 MB of
 	// histograms; 0 means ShardsDefault. A single-threaded caller wants 1, which makes its histograms
 	// as it needs them.

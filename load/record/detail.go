@@ -26,28 +26,9 @@ const SynchronyMax = 600
 // DrawColumns is the most there can be of Detail.Draws: retry index 0 to DrawColumns-2, and all beyond.
 const DrawColumns = 12
 
-// Bins is a histogram in bins of two significant digits: every whole number below 100 is a bin of its own,
-// then come [100, 110), [110, 120) to [990, 1000), [1000, 1100) and so on, so that every 1, 2 and 5 of
-// every power of ten is where a bin begins. Only bins that hold something are listed.
-//
-// Values come from histograms of three digits, so that one may stand a thousandth beside its bin.
-type Bins struct {
-	From  []int64 `json:"from"`  // where each bin begins, ascending
-	Count []int64 `json:"count"` // how many values it holds, above 0
-}
-
-// BinEnd returns where the bin ends that begins at from: the first value that is no longer in it.
-func BinEnd(from int64) int64 {
-	step := int64(1)
-	for from/step >= 100 {
-		step *= 10
-	}
-	return from + step
-}
-
 // A Draws is what one strategy drew before its retries of one index.
 type Draws struct {
-	Retry  int   `json:"retry"`  // index, 0 is the first; DrawColumns-1 stands for itself and all beyond
+	Retry  int64 `json:"retry"`  // index, 0 is the first; DrawColumns-1 stands for itself and all beyond
 	Beyond bool  `json:"beyond"` // it is the one that stands for all beyond
 	Count  int64 `json:"count"`
 	Bins   Bins  `json:"bins"`
@@ -62,7 +43,8 @@ type Theory struct {
 	Share []float64 `json:"share"`
 }
 
-// A Synchrony is the indexes of the retries that arrived in [At, To). Each is nil where there were too few.
+// A Synchrony is the indexes of the retries that arrived in [At, To), to a ms at the run's end. Each is nil where there
+// were too few, or the window is too short for it.
 type Synchrony struct {
 	At          time.Duration `json:"at_ns"`
 	To          time.Duration `json:"to_ns"`
@@ -77,4 +59,18 @@ type Wave struct {
 	Arrivals     int64         // of all its buckets
 	PeakArrivals int64         // of its fullest bucket
 	PeakAt       time.Duration // where that begins
+}
+
+// detail returns what is kept of a run beside its figures.
+func detail(clients *shard, s *site, c Config, end time.Duration) *Detail {
+	return &Detail{
+		Latency:          clients.latency.bins(),
+		OperationLatency: clients.operationLatency.bins(),
+		Delay:            clients.delay.bins(),
+		AttemptAtSuccess: clients.attempts.bins(),
+		Elapsed:          clients.elapsed.bins(),
+		Lateness:         clients.lateness.bins(),
+		Draws:            []Draws{},
+		Synchrony:        synchrony(s, c, end),
+	}
 }

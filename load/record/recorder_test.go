@@ -30,6 +30,7 @@ func fullConfig(shards int) Config {
 		KindNames:          []string{"timeout", "refused"},
 		ReasonNames:        []string{"max_retries", "max_elapsed"},
 		LostNames:          []string{"refused", "reset"},
+		Detail:             true,
 		Shards:             shards,
 	}
 }

@@ -82,33 +82,38 @@ func Repeated(first uint64, rows [][]float64) *Repeats {
 		return nil
 	}
 	r := Repeats{Count: int64(len(rows)), Seeds: [2]uint64{first, first + uint64(len(rows)-1)}, Figures: map[string]Spread{}}
-	values := make([]float64, 0, len(rows))
 	for k, m := range Metrics() {
-		values = values[:0]
+		column := make([]float64, len(rows))
 		for i, row := range rows {
 			if k >= len(row) {
 				panic(fmt.Sprintf("record: BUG: row %d has %d figures", i, len(row)))
 			}
-			if !math.IsNaN(row[k]) {
-				values = append(values, row[k])
-			}
+			column[i] = row[k]
 		}
-		r.Figures[m.Name] = spreadOf(values)
+		r.Figures[m.Name] = spreadOf(column)
 	}
 	return &r
 }
 
-// spreadOf sorts values, none of which is NaN.
-func spreadOf(values []float64) Spread {
-	n := len(values)
-	if n == 0 {
-		return Spread{}
-	}
+// spreadOf returns the spread of a figure of every seed, NaN where it has none. It keeps all.
+func spreadOf(all []float64) Spread {
+	s := Spread{Values: make([]*float64, len(all))}
+	sorted := make([]float64, 0, len(all))
 	var sum float64
-	for _, v := range values {
+	for i, v := range all {
+		if math.IsNaN(v) {
+			continue
+		}
+		s.Values[i] = &all[i]
+		sorted = append(sorted, v)
 		sum += v
 	}
-	slices.Sort(values)
-	at := func(percent int) *float64 { return ptr(values[(n*percent+99)/100-1]) }
-	return Spread{Mean: ptr(sum / float64(n)), P5: at(5), P95: at(95), Count: int64(n)}
+	n := len(sorted)
+	if n == 0 {
+		return s
+	}
+	slices.Sort(sorted)
+	at := func(percent int) *float64 { return ptr(sorted[(n*percent+99)/100-1]) }
+	s.Mean, s.P5, s.P95, s.Count = ptr(sum/float64(n)), at(5), at(95), int64(n)
+	return s
 }

@@ -57,7 +57,12 @@ func TestRepeated(t *testing.T) {
 			if want := [2]uint64{1, uint64(len(tt.values))}; got.Count != int64(len(tt.values)) || got.Seeds != want {
 				t.Errorf("%d seeds %v, want %v", got.Count, got.Seeds, want)
 			}
-			if none := got.Figures["waves"]; !reflect.DeepEqual(none, record.Spread{}) || len(got.Figures) != len(record.Metrics()) {
+			for i, v := range tt.values {
+				if got := s.Values[i]; len(s.Values) != len(tt.values) || (got == nil) != math.IsNaN(v) || got != nil && *got != v {
+					t.Errorf("the value of seed %d is %v, want %v", i, got, v)
+				}
+			}
+			if none := got.Figures["waves"]; !reflect.DeepEqual(none, record.Spread{Values: make([]*float64, len(tt.values))}) || len(got.Figures) != len(record.Metrics()) {
 				t.Errorf("waves = %+v in %d figures, want nothing in all %d", none, len(got.Figures), len(record.Metrics()))
 			}
 		})

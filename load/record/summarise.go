@@ -53,6 +53,9 @@ func summarise(r *Recorder, e End) Run {
 	run.Convoy = convoy(s, c, run.Buckets, e.At)
 	run.Convoy.Flags = flags(&run, s, c, e.At)
 	balance(&run, clients, s, c.LostNames)
+	if c.Detail {
+		run.Detail = detail(clients, s, c, e.At)
+	}
 	return run
 }
 
