@@ -84,6 +84,7 @@ var homes = map[string][]string{
 	"github.com/rakyll/hey":                   {"load/probe"},
 	"golang.org/x/term":                       {"cmd/stormtest"},
 	"github.com/chromedp":                     {"report/browsertest"},
+	"github.com/prometheus/common":            {"report/strict"},
 	"github.com/yuin/goldmark":                {"report/strict"},
 	"golang.org/x/net":                        {"report/strict"},
 	"pgregory.net/rapid":                      nil,                                                               // tests, everywhere

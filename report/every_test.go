@@ -99,6 +99,21 @@ func TestEveryFormatOfEveryEdge(t *testing.T) {
 	}
 }
 
+// TestAPageOfTwoHoursIsSmall: of 72,000 buckets a page is under 2 MB and says how high the highest is (case D-18 (b)).
+func TestAPageOfTwoHoursIsSmall(t *testing.T) {
+	f, ok := report.Lookup("html")
+	if !ok {
+		t.Skip("there is no page yet")
+	}
+	page, _ := written(t, f, longResult())
+	if len(page) > 2_000_000 {
+		t.Errorf("%d bytes, want 2 MB at most", len(page))
+	}
+	if c := read(t, f, page); !strings.Contains(c.Text, "350") {
+		t.Error("the text does not say that the highest bucket has 350 arrivals")
+	}
+}
+
 // TestEveryFormatHasAReaderAndAGolden: nobody adds a format that no test reads, or leaves the golden of one that has gone.
 func TestEveryFormatHasAReaderAndAGolden(t *testing.T) {
 	want := map[string]bool{}

@@ -187,6 +187,45 @@ func TestFilesOfNothing(t *testing.T) {
 	}
 }
 
+// sameAgain renders the saved result in every format, and each is what the run wrote.
+func sameAgain(t *testing.T, e everything) {
+	t.Helper()
+	dir := t.TempDir()
+	saved := filepath.Join(dir, "saved")
+	if err := os.WriteFile(saved, []byte(e.files["json"]), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"report", saved}
+	for _, f := range fileFormats() {
+		args = append(args, "--"+f.Flag, filepath.Join(dir, f.Flag))
+	}
+	got := do(t.Context(), nil, args...)
+	if got.code != codePassed || got.out != e.out {
+		t.Errorf("the saved result renders otherwise: code %d, stderr %s\n%s", got.code, got.err, got.out)
+	}
+	for _, f := range fileFormats() {
+		if text, err := os.ReadFile(filepath.Join(dir, f.Flag)); err != nil || string(text) != e.files[f.Flag] {
+			t.Errorf("--%s of the saved result is not what the run wrote; %v", f.Flag, err)
+		}
+	}
+}
+
+// D-18 (a): however many clients a closed port refuses, in every file that is one failure with its count, and none has
+// the port that a client came from.
+func TestFilesOfAClosedPort(t *testing.T) {
+	e := writeEverything(t.Context(), t, codePassed,
+		"--clients", "300", "--strategy", "none", "--duration", "400ms", "--seed", "1", "http://127.0.0.1:1/")
+	outcomes := e.at(t, "attempts.by_outcome").(map[string]any)
+	if n, _ := outcomes["refused"].(float64); len(outcomes) != 1 || n < 600 {
+		t.Errorf("outcomes = %v, want refused alone, 600 times or more", outcomes)
+	}
+	for flag, text := range e.files {
+		if port := regexp.MustCompile(`127\.0\.0\.1:\d{4,}`).FindString(text); port != "" {
+			t.Errorf("--%s names %s", flag, port)
+		}
+	}
+}
+
 // D-19: no data is a failure, all gates are judged, and the exit code says what they say.
 func TestGatesOnNothingFail(t *testing.T) {
 	nobody := []string{"--clients", "5", "--max-retries", "0", "--outage", "0s..30s=refuse", "--bucket", "5s"}

@@ -179,13 +179,7 @@ func TestSimWritesEveryOutput(t *testing.T) {
 	if !strings.Contains(e.out, "all 100 operations done") || strings.Contains(e.out, "INVALID") {
 		t.Errorf("the terminal report:\n%s", e.out)
 	}
-	path := filepath.Join(t.TempDir(), "r.json")
-	if err := os.WriteFile(path, []byte(e.files["json"]), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if again := do(t.Context(), nil, "report", path); again.code != codePassed || again.out != e.out {
-		t.Errorf("the saved result renders otherwise:\n%s", again.out)
-	}
+	sameAgain(t, e)
 	if n := e.at(t, "repeats.count"); n != 3.0 {
 		t.Errorf("repeats.count = %v, want 3", n)
 	}

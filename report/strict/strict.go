@@ -26,14 +26,16 @@ type Content struct {
 
 // readers holds a reader for each format, by its flag; the terminal's report has none.
 var readers = map[string]func([]byte) (Content, error){
-	"":         terminal,
-	"json":     readJSON,
-	"csv":      readCSV,
-	"html":     readHTML,
-	"svg":      readSVG,
-	"junit":    readXML,
-	"markdown": readMarkdown,
-	"png":      readPNG,
+	"":            terminal,
+	"json":        readJSON,
+	"csv":         readCSV,
+	"html":        readHTML,
+	"svg":         readSVG,
+	"png":         readPNG,
+	"markdown":    readMarkdown,
+	"junit":       readXML,
+	"prom":        readMetrics,
+	"openmetrics": readOpenMetrics,
 }
 
 // Knows reports whether there is a reader for the format of the flag.

@@ -44,6 +44,13 @@ func TestReadersAreStrict(t *testing.T) {
 		{"type of document", "junit", `<!DOCTYPE a><a/>`, "a directive"},
 		{"table", "markdown", "| a | b |\n|---|---|\n| `x` | 1 |\n", ""},
 		{"open element", "markdown", "a <b>c\n", "</p> ends"},
+		{"series", "prom", "# HELP a Help.\n# TYPE a gauge\na{b=\"c\\nd\"} 1\na{b=\"e\"} NaN\n", ""},
+		{"no value", "prom", "a{b=\"c\"}\n", "expected float"},
+		{"open label", "prom", "a{b=\"c\nd\"} 1\n", "label value"},
+		{"series twice", "prom", "a{b=\"c\"} 1\na{b=\"c\"} 2\n", "stands twice"},
+		{"ended", "openmetrics", "# TYPE a gauge\na 1\n# EOF\n", ""},
+		{"not ended", "openmetrics", "a 1\n", "# EOF"},
+		{"ended twice", "openmetrics", "a 1\n# EOF\n# EOF\n", "one # EOF"},
 		{"no picture", "png", "PNG", "EOF"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -62,6 +69,7 @@ func TestContent(t *testing.T) {
 			"b, body, head, html lang, p title id, script, title"},
 		{"inside", "html", page + `<script type="application/json">{"a":-1}</script></body></html>`, "T", `{"a":-1}`, "body, head, html lang, script type, title"},
 		{"suite", "junit", `<a name="n" at="1">x</a>`, "n\nx", "1", "a name at"},
+		{"metrics", "prom", "# HELP a Help.\n# TYPE a histogram\na_bucket{b=\"c\",le=\"1\"} 2\na_bucket{b=\"c\",le=\"+Inf\"} 3\na_sum{b=\"c\"} 4.5\na_count{b=\"c\"} 3\n", "Help.\nc", "0 0 0 4.5 0", "a b"},
 		{"markdown", "markdown", "*x* <i>y</i> \\<b>", "x y <b>", "", "em, i, p"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
