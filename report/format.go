@@ -48,6 +48,8 @@ var formats = []Format{
 	{"terminal", "", "the report for people: verdicts, charts, figures", Terminal},
 	{"json", "json", "the whole result, which the report command reads again", plain(JSON)},
 	{"csv", "csv", "one row for each bucket of each strategy", plain(CSV)},
+	{"markdown", "markdown", "the report for a pull request or a step summary of GitHub Actions", plain(Markdown)},
+	{"junit", "junit", "a test suite in XML: a test case for the run, and one a gate", plain(JUnit)},
 }
 
 // plain adapts a writer that has no options.

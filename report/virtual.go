@@ -10,29 +10,44 @@ import (
 // virtual says that a run was of virtual time: no sockets, no clock, nobody late.
 func virtual(run *record.Run) bool { return run.Engine == record.EngineVirtual }
 
-// writeHead says, before any verdict, what kind of run the figures are of.
-func writeHead(p *page, r *record.Result, plan planFields) {
+// A fact is a sentence under its head.
+type fact struct{ head, text string }
+
+// headFacts says what kind of run the figures are of.
+func headFacts(r *record.Result, plan planFields) []fact {
+	var list []fact
 	real := slices.ContainsFunc(r.Runs, func(run record.Run) bool { return !virtual(&run) })
-	models := slices.ContainsFunc(r.Runs, func(run record.Run) bool { return virtual(&run) })
-	seeds := seedsOf(r)
-	if models {
+	if slices.ContainsFunc(r.Runs, func(run record.Run) bool { return virtual(&run) }) {
 		text := "clients, network and target are models under a queue of events: no socket was opened, and nobody is late."
 		if real {
 			text = "of the runs that say so: " + text
 		}
-		p.para(styled(markBold, "Virtual time"), factIndent, text)
+		list = append(list, fact{"Virtual time", text})
 		if network := networkModel(plan); network != "" {
-			p.para("Network", factIndent, network)
+			list = append(list, fact{"Network", network})
 		}
 	}
-	if seeds != nil {
+	if seedsOf(r) != nil {
 		text := seedsText(r)
 		if seedsEnded(r) > 0 {
 			text += " Verdicts, charts and figures are of the first one, but for the table of all seeds."
 		}
-		p.para("Seeds", factIndent, text)
+		list = append(list, fact{"Seeds", text})
 	}
-	if models || seeds != nil {
+	return list
+}
+
+// writeHead says it before any verdict.
+func writeHead(p *page, r *record.Result, plan planFields) {
+	list := headFacts(r, plan)
+	for _, f := range list {
+		head := f.head
+		if head == "Virtual time" {
+			head = styled(markBold, head)
+		}
+		p.para(head, factIndent, f.text)
+	}
+	if list != nil {
 		p.blank()
 	}
 }
