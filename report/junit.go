@@ -185,24 +185,16 @@ func junitProperties(r *record.Result) []junitProperty {
 			continue // of a hostile file
 		}
 		names = append(names, name)
-		list = append(list, junitProperty{name + ".verdict", strings.TrimSpace(unmarked(verdictWord(run)) + " " + flagList(run))})
+		list = append(list, junitProperty{name + ".flags", flagList(run)})
 		for _, m := range check.Metrics() {
-			list = append(list, junitProperty{name + "." + m.Name, metricText(m, run)})
+			text := ""
+			if v := m.Value(run); v != nil {
+				text = check.FormatValue(*v, m)
+			}
+			list = append(list, junitProperty{name + "." + m.Name, text})
 		}
 	}
 	return list
-}
-
-// metricText is a figure exactly, as a gate would name it.
-func metricText(m check.Metric, run *record.Run) string {
-	v := m.Value(run)
-	switch {
-	case !finite(v):
-		return ""
-	case m.Unit == check.Duration:
-		return time.Duration(*v).String()
-	}
-	return exactNumber(v)
 }
 
 // exactNumber writes a number with all its digits.

@@ -124,8 +124,9 @@ func checkShown(t testing.TB, s shown) {
 }
 
 func TestMarkdownGoldens(t *testing.T) {
+	all := results()
 	for _, name := range []string{"four", "invalid", "interrupted", "nothing", "empty", "hostile", "log", "seeds", "url", "open"} {
-		golden(t, name+"-markdown", []byte(markdown(t, results()[name])))
+		golden(t, name+"-markdown", []byte(markdown(t, all[name])))
 	}
 }
 
@@ -139,7 +140,6 @@ func TestMarkdownIsSmallAndPlain(t *testing.T) {
 		if len(text) > 60_000 {
 			t.Errorf("%s: %d bytes", name, len(text))
 		}
-		t.Logf("%s: %d bytes", name, len(text))
 		checkShown(t, see(t, text))
 		if at := strings.IndexFunc(text, func(r rune) bool { return r != '\n' && !unicode.IsPrint(r) && r != '\u00a0' }); at >= 0 {
 			t.Errorf("%s: %q does not print", name, text[at:min(len(text), at+8)])
@@ -200,7 +200,7 @@ func TestMarkdownShowsTextsAsTheyAre(t *testing.T) {
 
 func checkLiteral(t *testing.T, text string) {
 	t.Helper()
-	run := guideStorm("full")
+	run := oneArrival().Runs[0]
 	run.Strategy, run.Convoy.Flags, run.Notes = text, []string{text}, []string{text}
 	r := resultOf(`{"clients":2000,"capacity":"1000/s"}`, run)
 	r.Valid, r.InvalidReasons = false, []string{text}

@@ -522,3 +522,37 @@ func TestSignals(t *testing.T) {
 		t.Errorf("the second signal exits with %d, want 143", code)
 	}
 }
+
+// A step's summary on GitHub is added to, by a run as by the report of a saved one; a file of that flag elsewhere is
+// replaced as every report is.
+func TestTheSummaryOfAStepIsAddedTo(t *testing.T) {
+	dir := t.TempDir()
+	summary, elsewhere, saved := filepath.Join(dir, "summary"), filepath.Join(dir, "elsewhere.md"), filepath.Join(dir, "r.json")
+	for _, path := range []string{summary, elsewhere} {
+		if err := os.WriteFile(path, []byte("# Before\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	env := []string{"GITHUB_STEP_SUMMARY=" + summary}
+	for _, args := range [][]string{
+		small("--markdown", summary, "--json", saved), {"report", saved, "--markdown", summary}, {"report", saved, "--markdown", elsewhere},
+	} {
+		if got := do(t.Context(), env, args...); got.code != codePassed {
+			t.Fatalf("%v: code %d: %s", args, got.code, got.err)
+		}
+	}
+	const title = "## stormtest: full "
+	for path, want := range map[string]int{summary: 2, elsewhere: 1} {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := string(b)
+		if n := strings.Count(text, title); n != want || strings.HasPrefix(text, "# Before\n\n"+title) != (want == 2) || strings.Contains(text, "# Before") != (want == 2) {
+			t.Errorf("%s has %d reports, want %d: %.200q", path, n, want, text)
+		}
+	}
+	if got := do(t.Context(), []string{"GITHUB_STEP_SUMMARY=" + dir}, small("--markdown", dir)...); got.code != codeUsage {
+		t.Errorf("a folder as a summary: code %d, %s", got.code, got.err)
+	}
+}

@@ -125,6 +125,7 @@ type sink struct {
 	path   string // where the report is to stand
 	file   *os.File
 	temp   string // the file's name until it is whole; empty where it is written in place
+	append bool   // the file is added to
 	format report.Format
 }
 
@@ -179,13 +180,24 @@ func (s *sinks) add(f report.Format, path string) error {
 	if err := s.taken(f.Flag, path); err != nil {
 		return err
 	}
-	file, temp, err := create(path)
+	x := sink{flag: f.Flag, path: path, format: f, append: path == value(s.w.env, summaryVariable)}
+	var err error
+	if x.append {
+		x.file, err = os.OpenFile(path, os.O_WRONLY|os.O_APPEND|os.O_CREATE, 0o666)
+	} else {
+		x.file, x.temp, err = create(path)
+	}
 	if err != nil {
 		return fmt.Errorf("--%s: %w", f.Flag, err)
 	}
-	s.files = append(s.files, sink{flag: f.Flag, path: path, file: file, temp: temp, format: f})
+	s.files = append(s.files, x)
 	return nil
 }
+
+// summaryVariable names the file that GitHub Actions shows as a step's summary. It is the one file that reports are added
+// to and never put in the place of: the step may have written before, and the next command of the step will write
+// after.
+const summaryVariable = "GITHUB_STEP_SUMMARY"
 
 // taken is the error of two outputs in one file.
 func (s *sinks) taken(flag, path string) error {
@@ -325,11 +337,27 @@ func (s *sinks) writeStdout(r *record.Result) error {
 	return err
 }
 
+// render writes r into the file. What is added to a file is so in one piece, after an empty line.
+func (f *sink) render(file *os.File, r *record.Result, o report.Options) error {
+	if !f.append {
+		return f.format.Write(file, r, o)
+	}
+	var text bytes.Buffer
+	if info, err := file.Stat(); err == nil && info.Size() > 0 {
+		text.WriteByte('\n')
+	}
+	if err := f.format.Write(&text, r, o); err != nil {
+		return err
+	}
+	_, err := file.Write(text.Bytes())
+	return err
+}
+
 // write renders r and gives the file its name.
 func (f *sink) write(r *record.Result, o report.Options) error {
 	file := f.file
 	f.file = nil
-	err := errors.Join(f.format.Write(file, r, o), file.Close())
+	err := errors.Join(f.render(file, r, o), file.Close())
 	if f.temp == "" || err != nil {
 		return err
 	}
