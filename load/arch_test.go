@@ -88,7 +88,6 @@ var homes = map[string][]string{
 	"github.com/yuin/goldmark":                {"report/strict"},
 	"golang.org/x/net":                        {"report/strict"},
 	"pgregory.net/rapid":                      nil,                                                               // tests, everywhere
-	"github.com/yuin/goldmark":                nil,                                                               // tests, as GitHub renders
 	"golang.org/x/sys":                        {"target/wake", "target/wire", "target", "load", "cmd/stormtest"}, // each its own system call
 }
 

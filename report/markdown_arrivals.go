@@ -38,8 +38,8 @@ func newStrip(r *record.Result) (s strip, ok bool) {
 	if s.peak == 0 {
 		return s, false
 	}
-	buckets := (s.total-1)/bucket + 1
-	s.column = ((buckets-1)/stripColumns + 1) * bucket
+	buckets := int64((s.total-1)/bucket) + 1
+	s.column = bucket * time.Duration((buckets-1)/stripColumns+1)
 	s.columns = int((s.total-1)/s.column) + 1
 	return s, true
 }

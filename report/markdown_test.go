@@ -42,9 +42,6 @@ type shown struct {
 	names map[string]int
 }
 
-// all is the whole text with single blanks.
-func (s shown) all() string { return strings.Join(strings.Fields(strings.Join(s.text, "")), " ") }
-
 // see renders Markdown and reads the HTML strictly: every tag is closed, and nothing is markup but what is asked.
 func see(t testing.TB, source string) shown {
 	t.Helper()
