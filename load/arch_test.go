@@ -54,6 +54,8 @@ var imports = map[string][]string{
 	"report/browsertest": {},
 	// Readers of what the formats write, for tests.
 	"report/strict": {},
+	// Results for tests.
+	"report/hostile": {"load/record"},
 	"cmd/stormtest": {
 		"load", "load/advise", "load/backoff", "load/plan", "load/record", "load/remote", "load/secret", "load/validate", "report", "report/check", "target", "target/station",
 	},

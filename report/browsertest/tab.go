@@ -204,5 +204,18 @@ func (t *Tab) Settle() error {
 	return err
 }
 
-// Screenshot returns the whole page, as high as it is, as a PNG.
-func (t *Tab) Screenshot() ([]byte, error) { return chromedp.Run(t.ctx, chromedp.FullScreenshot(100)) }
+// Screenshot returns the whole page as a PNG. The view becomes as high as the page first, so that what is drawn only
+// when it comes into view is drawn.
+func (t *Tab) Screenshot() ([]byte, error) {
+	size, err := Eval[[]int64](t, `[innerWidth, document.documentElement.scrollHeight]`)
+	if err != nil {
+		return nil, err
+	}
+	if err := chromedp.Do(t.ctx, chromedp.EmulateViewport(size[0], size[1])); err != nil {
+		return nil, err
+	}
+	if err := t.Settle(); err != nil {
+		return nil, err
+	}
+	return chromedp.Run(t.ctx, chromedp.FullScreenshot(100))
+}
