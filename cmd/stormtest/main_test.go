@@ -541,7 +541,7 @@ func TestTheSummaryOfAStepIsAddedTo(t *testing.T) {
 			t.Fatalf("%v: code %d: %s", args, got.code, got.err)
 		}
 	}
-	const title = "## stormtest: full "
+	const title = "## stormtest: "
 	for path, want := range map[string]int{summary: 2, elsewhere: 1} {
 		b, err := os.ReadFile(path)
 		if err != nil {
