@@ -75,19 +75,24 @@ func drawChart(p *page, run *record.Run, plan planFields) {
 
 // caption says in words what the picture shows, for those who do not see it.
 func (c *chart) caption(run *record.Run) {
-	text := "most in one bucket " + count(c.peak) + " at" + string(nbsp) + moment(c.peakAt)
-	if c.capacity > 0 {
-		ratio := float64(c.peak) / c.capacity
+	c.para("Arrivals", factIndent, c.words(run))
+	c.blank()
+}
+
+// words say how many arrived and how many in the fullest bucket.
+func (s *series) words(run *record.Run) string {
+	text := "most in one bucket " + count(s.peak) + " at" + string(nbsp) + moment(s.peakAt)
+	if s.capacity > 0 {
+		ratio := float64(s.peak) / s.capacity
 		text += " (" + times(&ratio) + " capacity)"
 	}
-	if c.capacity >= 0 {
-		text += "; above capacity in " + count(c.above) + " of " + plural(c.total, "bucket")
+	if s.capacity >= 0 {
+		text += "; above capacity in " + count(s.above) + " of " + plural(s.total, "bucket")
 	}
 	if run.ArrivalsMeasuredAt == "client" {
 		text += "; taken where the clients sent them, as the target is not ours"
 	}
-	c.para("Arrivals", factIndent, count(c.arrivals)+" in buckets of "+moment(c.bucket)+": "+text)
-	c.blank()
+	return count(s.arrivals) + " in buckets of " + moment(s.bucket) + ": " + text
 }
 
 // labelCells is the width of the longest label.
@@ -327,14 +332,8 @@ func (c *chart) legend(plan planFields) {
 		parts = append(parts, c.rule+" capacity, "+significant(c.capacity)+" in a bucket")
 	case c.capacity > 0:
 		parts = append(parts, "the capacity, "+significant(c.capacity)+" in a bucket, is above the picture")
-	case c.capacity == 0:
-		parts = append(parts, "no capacity line: the target serves nothing")
 	default:
-		why := "nobody knows the capacity"
-		if plan.text("model") == modelOCC {
-			why = "this target has no capacity"
-		}
-		parts = append(parts, "no capacity line: "+why)
+		parts = append(parts, c.noLine(plan))
 	}
 	if c.gutter == 0 && len(plan.outages()) > 0 {
 		parts = append(parts, c.outage+" outage")
@@ -347,6 +346,17 @@ func (c *chart) legend(plan planFields) {
 		text += " Bent axis: " + c.bend() + "."
 	}
 	c.para("", c.gutter, text)
+}
+
+// noLine says why there is no capacity to draw.
+func (s *series) noLine(plan planFields) string {
+	switch {
+	case s.capacity == 0:
+		return "no capacity line: the target serves nothing"
+	case plan.text("model") == modelOCC:
+		return "no capacity line: this target has no capacity"
+	}
+	return "no capacity line: nobody knows the capacity"
 }
 
 // bend says how the axis goes on above the line.

@@ -96,6 +96,11 @@ func writeDistributions(p *page, run *record.Run) {
 			p.line(line)
 		}
 	}
+	writeOutOfRanges(p, run)
+}
+
+// writeOutOfRanges tells of every histogram what it could not hold.
+func writeOutOfRanges(p *page, run *record.Run) {
 	for _, h := range histograms {
 		writeOutOfRange(p, h.name, h.of(run))
 	}

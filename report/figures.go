@@ -12,26 +12,61 @@ import (
 
 // writeRun writes the section of one strategy.
 func writeRun(p *page, run *record.Run, plan planFields) {
-	engine := map[string]string{"real": "real time", "virtual": "virtual time"}[run.Engine]
-	if engine == "" {
-		engine = cmp.Or(clean(run.Engine), "unknown clock")
-	}
-	name, length := cmp.Or(clean(run.Strategy), "unnamed"), span(run.Duration)+" of "+engine
 	if p.narrow() {
-		p.heading(name)
-		p.fact("Length", length)
+		p.heading(runTitle(run))
+		p.fact("Length", runLength(run))
 	} else {
-		p.heading(name + ", " + length)
+		p.heading(runHeading(run))
 	}
-	if s := run.Repeats; s != nil {
-		p.fact("Seed", plainUint(s.Seeds[0])+", the first of "+count(seedsAsked(s)))
-	}
+	writeSeed(p, run)
 	drawChart(p, run, plan)
 	p.blank()
 	if run.FromLog != nil {
 		writeLogRun(p, run)
 		return
 	}
+	writeDoings(p, run, plan)
+	p.blank()
+	if run.Outside == nil {
+		writeDistributions(p, run)
+		p.blank()
+	}
+	writeHealth(p, run)
+	writeNotes(p, run)
+}
+
+// writeRunFacts writes what stands in the section of one strategy beside the picture and the tables.
+func writeRunFacts(p *page, run *record.Run, plan planFields) {
+	writeSeed(p, run)
+	if run.FromLog != nil {
+		writeLogRun(p, run)
+		return
+	}
+	writeDoings(p, run, plan)
+	writeHealth(p, run)
+	writeNotes(p, run)
+}
+
+// runTitle is the whole name of a run.
+func runTitle(run *record.Run) string { return cmp.Or(clean(run.Strategy), "unnamed") }
+
+// runLength says how long the run was, and by which clock.
+func runLength(run *record.Run) string {
+	engine := map[string]string{"real": "real time", "virtual": "virtual time"}[run.Engine]
+	return span(run.Duration) + " of " + cmp.Or(engine, clean(run.Engine), "unknown clock")
+}
+
+func runHeading(run *record.Run) string { return runTitle(run) + ", " + runLength(run) }
+
+// writeSeed names the seed that the section is of, where several ran.
+func writeSeed(p *page, run *record.Run) {
+	if s := run.Repeats; s != nil {
+		p.fact("Seed", plainUint(s.Seeds[0])+", the first of "+count(seedsAsked(s)))
+	}
+}
+
+// writeDoings says what was asked, what it cost, and how it was spread in time.
+func writeDoings(p *page, run *record.Run, plan planFields) {
 	if run.Outside != nil {
 		writeWorkOutside(p, run)
 	} else {
@@ -40,19 +75,23 @@ func writeRun(p *page, run *record.Run, plan planFields) {
 	writeBudget(p, run, plan)
 	writeSynchrony(p, run, plan)
 	writeRecovery(p, run)
-	p.blank()
+}
+
+// writeHealth says how far the figures can be believed.
+func writeHealth(p *page, run *record.Run) {
 	if run.Outside != nil {
 		writeBooksOutside(p, run)
-	} else {
-		writeDistributions(p, run)
-		p.blank()
-		writeBooks(p, run)
-		if virtual(run) {
-			writeClock(p, run)
-		} else {
-			writeGenerator(p, run)
-		}
+		return
 	}
+	writeBooks(p, run)
+	if virtual(run) {
+		writeClock(p, run)
+	} else {
+		writeGenerator(p, run)
+	}
+}
+
+func writeNotes(p *page, run *record.Run) {
 	for _, note := range run.Notes {
 		p.para("Note", factIndent, clean(note))
 	}

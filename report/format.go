@@ -47,6 +47,7 @@ func Lookup(name string) (Format, bool) {
 var formats = []Format{
 	{"terminal", "", "the report for people: verdicts, charts, figures", Terminal},
 	{"json", "json", "the whole result, which the report command reads again", plain(JSON)},
+	{"html", "html", "one page for a browser, which needs no network: verdicts, charts, figures", HTML},
 	{"csv", "csv", "one row for each bucket of each strategy", plain(CSV)},
 	{"markdown", "markdown", "the report for a pull request or a step summary of GitHub Actions", plain(Markdown)},
 	{"junit", "junit", "a test suite in XML: a test case for the run, and one a gate", plain(JUnit)},

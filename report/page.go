@@ -20,7 +20,22 @@ type page struct {
 	ascii bool
 	color bool
 	gap   bool // the last line was empty, or there is none yet
+	// keep takes what para would write, with its marks; nil where lines are written. So other
+	// formats say the same sentences as the terminal.
+	keep func(head, text string)
 }
+
+// said returns what write says in paragraphs and facts, one after the other.
+func said(write func(*page)) []saying {
+	var list []saying
+	write(&page{out: bufio.NewWriter(io.Discard), width: 1 << 20, keep: func(head, text string) {
+		list = append(list, saying{strings.TrimSpace(head), text})
+	}})
+	return list
+}
+
+// A saying is one paragraph: a head, which may be empty, and its text, both with marks.
+type saying struct{ head, text string }
 
 func newPage(w io.Writer, o Options) *page {
 	if o.Width <= 0 {
@@ -61,6 +76,10 @@ func (p *page) line(s string) {
 // indent is the cells of head and the gap. Where the text would get less than half of the page,
 // the head stands on a line of its own.
 func (p *page) para(head string, indent int, text string) {
+	if p.keep != nil {
+		p.keep(head, text)
+		return
+	}
 	head, text = p.spell(head), p.spell(text)
 	if indent*2 > p.width || cells(head) >= indent && head != "" {
 		for _, part := range wrap(head, p.width) {

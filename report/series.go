@@ -23,7 +23,11 @@ type series struct {
 }
 
 // A column is the fullest of its buckets, so that no peak is lost in a mean.
-type column struct{ arrivals, first int64 }
+type column struct {
+	arrivals, first, rejected int64
+	at                        time.Duration // of the fullest bucket
+	sum                       float64       // arrivals of all its buckets
+}
 
 // repeatMost bounds how broad one bucket is drawn.
 const repeatMost = 4
@@ -74,12 +78,14 @@ func (s *series) place(b *record.Bucket) {
 	if b.At < 0 || b.Arrivals <= 0 {
 		return
 	}
-	c := column{b.Arrivals, min(max(0, b.First), b.Arrivals)}
+	c := column{arrivals: b.Arrivals, first: min(max(0, b.First), b.Arrivals), rejected: min(max(0, b.Rejected), b.Arrivals), at: b.At}
 	at := int(s.indexOf(b)/s.merged) * s.repeat
 	for i := at; i < at+s.repeat; i++ {
+		c.sum = s.columns[i].sum + float64(b.Arrivals)
 		if c.arrivals > s.columns[i].arrivals {
 			s.columns[i] = c
 		}
+		s.columns[i].sum = c.sum
 	}
 }
 

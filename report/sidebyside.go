@@ -10,6 +10,7 @@ import (
 // A criterion is one column of the table of strategies side by side.
 type criterion struct {
 	short, long string // heads of the table with strategies as rows, and as columns
+	metric      string // the figure's flat name
 	text        func(*record.Run) string
 	// figure is what the best is chosen by, the lowest unless highest; nil where there is no best.
 	figure  func(*record.Run) *float64
@@ -27,25 +28,25 @@ type criterion struct {
 const bestMark = "*"
 
 var criteria = []criterion{
-	{short: "succeeded", long: "succeeded", highest: true,
+	{short: "succeeded", long: "succeeded", metric: "operations_succeeded", highest: true,
 		text:   func(r *record.Run) string { return count(r.Operations.Succeeded) },
 		figure: func(r *record.Run) *float64 { return floatOf(r.Operations.Succeeded) }},
-	{short: "attempts", long: "attempts", effort: true,
+	{short: "attempts", long: "attempts", metric: "attempts_sent", effort: true,
 		text:   func(r *record.Run) string { return count(r.Attempts.Sent) },
 		figure: func(r *record.Run) *float64 { return floatOf(r.Attempts.Sent) }},
-	{short: "amplif.", long: "amplification", effort: true,
+	{short: "amplif.", long: "amplification", metric: "amplification", effort: true,
 		text:   func(r *record.Run) string { return number(r.Amplification) },
 		figure: func(r *record.Run) *float64 { return r.Amplification }},
-	{short: "all done", long: "all done", absenceLoses: true,
+	{short: "all done", long: "all done", metric: "completion", absenceLoses: true,
 		text:   func(r *record.Run) string { return lengthOr(r.Completion) },
 		figure: func(r *record.Run) *float64 { return floatOrNil(r.Completion) }},
-	{short: "peak", long: "peak / capacity", ofArrivals: true,
+	{short: "peak", long: "peak / capacity", metric: "peak_over_capacity", ofArrivals: true,
 		text:   func(r *record.Run) string { return times(r.Convoy.PeakOverCapacity) },
 		figure: func(r *record.Run) *float64 { return r.Convoy.PeakOverCapacity }},
-	{short: "convoy", long: "convoy index",
+	{short: "convoy", long: "convoy index", metric: "convoy_index",
 		text:   func(r *record.Run) string { return index(r.Convoy.ConvoyIndex) },
 		figure: func(r *record.Run) *float64 { return r.Convoy.ConvoyIndex }},
-	{short: "waves", long: "waves", ofArrivals: true,
+	{short: "waves", long: "waves", metric: "waves", ofArrivals: true,
 		text:   func(r *record.Run) string { return countOr(r.Convoy.Waves) },
 		figure: func(r *record.Run) *float64 { return floatOrNil(r.Convoy.Waves) }},
 }

@@ -1,0 +1,272 @@
+"use strict";
+// Puts the pictures on the page: draws them when they come near, moves the cursor through all that share one, and
+// follows the switches. Every text goes in by textContent.
+//
+// Hooks for tests are listed in report/html.go.
+
+(() => {
+  const { charts, colours } = JSON.parse(document.getElementById("data").textContent);
+  const chartOf = (figure) => charts[figure.dataset.chart];
+  const figures = [...document.querySelectorAll("figure.chart")].filter((f) => chartOf(f));
+  const state = { views: {}, bent: true, hidden: new Set(), cursor: {}, paper: false };
+  const drawn = new Map(); // figure -> what is drawn in it
+  const live = document.querySelector("[data-role=live]");
+
+  const el = (name, text, attributes) => {
+    const e = document.createElement(name);
+    if (text !== undefined) e.textContent = text;
+    for (const [k, v] of Object.entries(attributes || {})) e.setAttribute(k, v);
+    return e;
+  };
+  const pictureOf = (chart) => chart.views[chart.switch ? state.views[chart.switch] : ""];
+  const shown = (run) => !state.hidden.has(run);
+  const barsOf = (chart) => chart.buckets;
+
+  // ---- drawing
+
+  const PAPER_WIDTH = 680; // px: an A4 page with margins
+
+  function draw(figure) {
+    const chart = chartOf(figure), plot = figure.querySelector(".plot");
+    erase(figure);
+    plot.replaceChildren();
+    const picture = pictureOf(chart);
+    const why = !picture ? "Nothing to show here for this choice." : picture.empty || (picture.series.every((s) => s.run !== undefined && !shown(s.run)) ? "No strategy is chosen." : "");
+    if (why) {
+      plot.append(el("p", why, { class: "empty", "data-role": "empty" }));
+      for (const name of ["role", "tabindex", "aria-label", "aria-valuenow", "aria-valuetext"]) plot.removeAttribute(name);
+      drawn.set(figure, null);
+      return;
+    }
+    const width = widthOf(figure, plot);
+    const { data, options } = plotOf(chart, picture, { colours, bent: state.bent, shown, small: width < 420 });
+    const u = new uPlot({ ...options, width, height: chart.height }, data, plot);
+    u.root.setAttribute("aria-hidden", "true");
+    const line = el("div", undefined, { class: "cursor" });
+    line.hidden = true;
+    u.over.append(line);
+    const places = placesIn(chart, picture);
+    drawn.set(figure, { u, line, chart, picture, places, width, each: widthIn(picture) });
+    for (const [k, v] of Object.entries({ role: "slider", tabindex: "0", "aria-label": "Cursor in: " + chart.title, "aria-valuemin": 0, "aria-valuemax": Math.max(0, places.length - 1), "aria-valuenow": 0, "aria-valuetext": "not set" })) plot.setAttribute(k, v);
+    plot.dataset.drawn = "true";
+    show(figure, state.cursor[chart.link || figure.dataset.chart]);
+  }
+
+  const widthOf = (figure, plot) => (state.paper ? (figure.parentElement.classList.contains("pair") ? PAPER_WIDTH / 2 - 8 : PAPER_WIDTH) : Math.max(240, Math.floor(plot.clientWidth)));
+
+  function erase(figure) {
+    const d = drawn.get(figure);
+    if (d) d.u.destroy();
+    drawn.delete(figure);
+  }
+
+  const redraw = (which) => {
+    for (const f of [...drawn.keys()]) if (!which || which(chartOf(f))) draw(f);
+  };
+
+  // ---- the cursor
+
+  // Where a cursor can stand: at every bar, window or point.
+  function placesIn(chart, picture) {
+    const all = new Set();
+    for (const s of picture.series) if (s.run === undefined || shown(s.run)) for (const x of placesOf(s)) all.add(x);
+    return [...all].sort((a, b) => a - b);
+  }
+
+  // The last place at or before x; along percentiles the nearest after it.
+  function placeAt(places, x) {
+    let low = 0, high = places.length - 1;
+    while (low < high) {
+      const mid = (low + high + 1) >> 1;
+      if (places[mid] <= x) low = mid; else high = mid - 1;
+    }
+    return low;
+  }
+
+  // Puts the cursor of all charts with this link at x; undefined takes it away.
+  function point(figure, x) {
+    const link = chartOf(figure).link || figure.dataset.chart;
+    if (state.cursor[link] === x) return;
+    state.cursor[link] = x;
+    for (const f of drawn.keys()) if (drawn.get(f) && (chartOf(f).link || f.dataset.chart) === link) show(f, x);
+  }
+
+  function show(figure, x) {
+    const d = drawn.get(figure), readout = figure.querySelector("[data-role=readout]"), plot = figure.querySelector(".plot");
+    if (!d) return;
+    d.line.hidden = x === undefined;
+    if (x === undefined) {
+      readout.textContent = NBSP;
+      delete readout.dataset.at;
+      return;
+    }
+    const i = placeAt(d.places, x), at = d.places[i], middle = d.each ? Math.max(at, Math.min(x, at + d.each)) : at;
+    d.line.style.transform = "translateX(" + Math.round(d.u.valToPos(middle, "x")) + "px)";
+    const text = barsOf(d.chart) && d.picture.series[0].style === "bar" ? barWords(d, i) : lineWords(d, at);
+    readout.textContent = text;
+    readout.dataset.at = String(at);
+    plot.setAttribute("aria-valuenow", i);
+    plot.setAttribute("aria-valuetext", text);
+  }
+
+  // One bar in words.
+  function barWords(d, i) {
+    const b = d.chart.buckets, from = i * d.each, total = b.total[i];
+    const span = moment(from) + " to " + moment(from + d.each);
+    const over = b.capacity > 0 ? " (" + times(total / b.capacity) + " capacity)" : "";
+    const parts = d.picture.series.length > 1 ? ": " + d.picture.series.map((s) => count(s.y[i] || 0) + " " + s.name).join(", ") : "";
+    const outage = (d.chart.windows || []).filter((w) => w.from < from + d.each && w.to > from).map((w) => "; " + w.label).join("");
+    if (b.merged === 1) return span + ": " + count(total) + (total === 1 ? " arrival" : " arrivals") + over + parts + outage;
+    if (!b.sum[i]) return span + ": no arrivals" + outage;
+    return span + ": fullest bucket " + count(total) + " at " + moment(b.at[i]) + over + parts + "; " + count(b.sum[i]) + " in all of it" + outage;
+  }
+
+  // All lines at one place in words.
+  function lineWords(d, at) {
+    const x = d.picture.x || d.chart.x, y = d.picture.y || d.chart.y;
+    const span = d.each ? written(x.unit, at) + " to " + written(x.unit, at + d.each) : written(x.unit, at);
+    const parts = d.picture.series.filter((s) => s.run === undefined || shown(s.run)).map((s) => {
+      const xs = placesOf(s), i = placeAt(xs, at);
+      const inside = xs.length > 0 && xs[i] <= at && (s.width ? at < xs[i] + s.width : at <= xs[xs.length - 1]);
+      return s.name + " " + written(y.unit, inside ? valueAt(d, s, xs, i, at) : null);
+    });
+    return span + ": " + parts.join(", ");
+  }
+
+  // Between two points of a line its value is what the line shows.
+  function valueAt(d, s, xs, i, at) {
+    if (s.style !== "line" || xs[i] === at || i + 1 >= xs.length) return s.y[i];
+    const log = (d.picture.x || d.chart.x).unit === "quantile" ? Math.log : (v) => v;
+    return s.y[i] + ((s.y[i + 1] - s.y[i]) * (log(at) - log(xs[i]))) / (log(xs[i + 1]) - log(xs[i]));
+  }
+
+  function listen(figure) {
+    const plot = figure.querySelector(".plot");
+    const move = (e) => {
+      const d = drawn.get(figure);
+      if (!d) return;
+      const box = d.u.over.getBoundingClientRect(), left = e.clientX - box.left;
+      if (left < 0 || left > box.width) return;
+      point(figure, d.u.posToVal(left, "x"));
+    };
+    plot.addEventListener("pointermove", move);
+    plot.addEventListener("pointerdown", move);
+    plot.addEventListener("pointerleave", (e) => { if (e.pointerType === "mouse" && document.activeElement !== plot) point(figure, undefined); });
+    plot.addEventListener("blur", () => point(figure, undefined));
+    plot.addEventListener("keydown", (e) => {
+      const d = drawn.get(figure);
+      if (!d || e.altKey || e.ctrlKey || e.metaKey) return;
+      const last = d.places.length - 1, x = state.cursor[chartOf(figure).link || figure.dataset.chart];
+      const now = x === undefined ? -1 : placeAt(d.places, x);
+      const to = { ArrowRight: now + 1, ArrowUp: now + 1, ArrowLeft: now - 1, ArrowDown: now - 1, PageDown: now + 10, PageUp: now - 10, Home: 0, End: last }[e.key];
+      if (e.key === "Escape") point(figure, undefined);
+      if (to === undefined) return;
+      e.preventDefault();
+      point(figure, d.places[Math.max(0, Math.min(last, to))] + (d.each || 0) / 2);
+    });
+    figure.querySelector("details.data").addEventListener("toggle", (e) => { if (e.target.open) fillTable(figure); });
+  }
+
+  // ---- the tables behind the pictures
+
+  function fillTable(figure) {
+    const chart = chartOf(figure), picture = pictureOf(chart), place = figure.querySelector("[data-role=data-table]");
+    if (!picture || picture.empty) return place.replaceChildren(el("p", "No figures for this choice."));
+    const [head, rows, note] = barsOf(chart) && picture.series[0].style === "bar" ? barRows(chart, picture) : lineRows(chart, picture);
+    const table = el("table"), thead = el("thead"), body = el("tbody"), top = el("tr");
+    table.append(el("caption", chart.title + (note ? ": " + note : "")));
+    for (const text of head) top.append(el("th", text, { scope: "col" }));
+    thead.append(top);
+    for (const row of rows) {
+      const tr = el("tr");
+      row.forEach((text, i) => tr.append(i ? el("td", text) : el("th", text, { scope: "row" })));
+      body.append(tr);
+    }
+    table.append(thead, body);
+    place.replaceChildren(table);
+  }
+
+  function barRows(chart, picture) {
+    const b = chart.buckets, merged = b.merged > 1;
+    const names = picture.series.length > 1 ? picture.series.map((s) => s.name) : [];
+    const head = ["from", ...(merged ? ["fullest bucket at"] : []), "arrivals", ...names, ...(merged ? ["arrivals in all " + count(b.merged) + " buckets"] : [])];
+    const rows = b.total.map((n, i) => [
+      moment(i * widthIn(picture)), ...(merged ? [b.sum[i] ? moment(b.at[i]) : NONE] : []), count(n),
+      ...(names.length ? picture.series.map((s) => count(s.y[i] || 0)) : []), ...(merged ? [count(b.sum[i])] : []),
+    ]);
+    return [head, rows, merged ? "each row is the fullest of " + count(b.merged) + " buckets of " + moment(b.width) : "buckets of " + moment(b.width)];
+  }
+
+  function lineRows(chart, picture) {
+    const x = picture.x || chart.x, y = picture.y || chart.y;
+    const all = picture.series.map((s) => placesOf(s));
+    const same = all.every((xs) => xs.length === all[0].length && xs.every((v, i) => v === all[0][i]));
+    if (same) return [[x.label, ...picture.series.map((s) => s.name)], all[0].map((v, i) => [written(x.unit, v), ...picture.series.map((s) => written(y.unit, s.y[i]))])];
+    const rows = [];
+    picture.series.forEach((s, k) => all[k].forEach((v, i) => rows.push([s.name, written(x.unit, v), written(y.unit, s.y[i])])));
+    return [["", x.label, y.label], rows];
+  }
+
+  // ---- switches
+
+  function follow(name, key) {
+    if (name === "scale") state.bent = key === "bent"; else state.views[name] = key;
+    for (const e of document.querySelectorAll('[data-of="' + name + '"]')) e.hidden = e.dataset.view !== key;
+    redraw((chart) => (name === "scale" ? chart.y.bend : chart.switch === name));
+    for (const f of figures) if (chartOf(f).switch === name && f.querySelector("details.data").open) fillTable(f);
+  }
+
+  for (const set of document.querySelectorAll("[data-switch]")) {
+    set.addEventListener("change", (e) => follow(set.dataset.switch, e.target.value));
+    const on = set.querySelector("input:checked");
+    if (on) follow(set.dataset.switch, on.value);
+  }
+  for (const box of document.querySelectorAll("[data-role=runs] input")) {
+    const set = () => {
+      state.hidden[box.checked ? "delete" : "add"](Number(box.value));
+      for (const e of document.querySelectorAll("figure[data-run]")) e.hidden = state.hidden.has(Number(e.dataset.run));
+    };
+    box.addEventListener("change", () => { set(); redraw(); for (const f of figures) if (!f.hidden) near.observe(f); });
+    set();
+  }
+
+  // ---- when to draw
+
+  const near = new IntersectionObserver((entries) => {
+    for (const e of entries) {
+      if (!e.isIntersecting || e.target.hidden) continue;
+      near.unobserve(e.target);
+      if (!drawn.has(e.target)) draw(e.target);
+    }
+  }, { rootMargin: "800px 0px" });
+  for (const f of figures) {
+    f.querySelector(".plot").style.minHeight = chartOf(f).height + "px";
+    listen(f);
+    near.observe(f);
+  }
+
+  let pending = 0;
+  addEventListener("resize", () => {
+    clearTimeout(pending);
+    pending = setTimeout(() => { if (!state.paper) for (const [f, d] of [...drawn]) if (d && d.width !== widthOf(f, f.querySelector(".plot"))) draw(f); }, 120);
+  });
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => redraw());
+
+  // On paper everything is drawn, light and to the paper's width, and what was closed is open.
+  const opened = [];
+  addEventListener("beforeprint", () => {
+    state.paper = true;
+    document.documentElement.classList.add("paper");
+    for (const d of document.querySelectorAll("details:not(.data):not([open])")) { d.open = true; opened.push(d); }
+    for (const f of figures) if (!f.hidden) draw(f);
+  });
+  addEventListener("afterprint", () => {
+    state.paper = false;
+    document.documentElement.classList.remove("paper");
+    for (const d of opened.splice(0)) d.open = false;
+    redraw();
+  });
+
+  live.textContent = "";
+  document.documentElement.dataset.ready = "true";
+})();

@@ -1,0 +1,197 @@
+package report
+
+import (
+	"math"
+	"strconv"
+
+	"stormtest/load/record"
+)
+
+// retrySwitch chooses before which retry the delays are shown.
+const retrySwitch = "retry"
+
+// delayBarsMost bounds the bars of a distribution.
+const delayBarsMost = 40
+
+// delaysSection compares what each strategy drew with what its formula says.
+func delaysSection(r *record.Result) htmlSection {
+	s := htmlSection{ID: "delays", Title: "Delays against theory", Short: "Delays"}
+	views, axes := delayViews(r)
+	figures := &htmlFigures{Class: "pair"}
+	if len(r.Runs) == 1 {
+		figures.Class = "wide"
+	}
+	for i := range r.Runs {
+		figures.Charts = append(figures.Charts, delaysChart(r, i, views, axes))
+	}
+	s.Blocks = append(s.Blocks, htmlBlock{Words: "Bars are what the clients drew, the dashed line is what the strategy's formula says. The axis along is the same for all strategies, the height is each one's own."})
+	if len(views) > 0 {
+		s.Blocks = append(s.Blocks, htmlBlock{Switch: &htmlSwitch{Name: retrySwitch, Legend: "Delay before", Views: views}})
+	}
+	s.Blocks = append(s.Blocks, htmlBlock{Figures: figures})
+	return s
+}
+
+// delayViews are the retries before which some strategy drew a delay, and for each the axis on which all fit.
+func delayViews(r *record.Result) ([]htmlView, map[string]htmlAxis) {
+	var views []htmlView
+	axes := map[string]htmlAxis{}
+	for retry := range record.DrawColumns {
+		key, label := strconv.Itoa(retry), "retry "+strconv.Itoa(retry+1)
+		var most int64
+		for i := range r.Runs {
+			if d := drawsOf(&r.Runs[i], retry); d != nil {
+				most = max(most, endOf(d.Bins.From))
+				if d.Theory != nil {
+					most = max(most, endOf(d.Theory.From))
+				}
+				if d.Beyond {
+					label = "all later"
+				}
+			}
+		}
+		if most > 0 {
+			views = append(views, htmlView{key, label})
+			axes[key] = htmlAxis{Unit: "length", Label: "delay", Max: float64(most)}
+		}
+	}
+	return views, axes
+}
+
+// drawsOf are the draws before one retry; nil where there are none.
+func drawsOf(run *record.Run, retry int) *record.Draws {
+	if run.Detail == nil {
+		return nil
+	}
+	for i := range run.Detail.Draws {
+		if d := &run.Detail.Draws[i]; d.Retry == int64(retry) && d.Count > 0 && len(d.Bins.From) > 0 {
+			return d
+		}
+	}
+	return nil
+}
+
+// endOf is where the last of the bins ends; 0 for none.
+func endOf(from []int64) int64 {
+	if len(from) == 0 {
+		return 0
+	}
+	return record.BinEnd(from[len(from)-1])
+}
+
+func delaysChart(r *record.Result, i int, views []htmlView, axes map[string]htmlAxis) *htmlChart {
+	run := &r.Runs[i]
+	chart := &htmlChart{
+		ID: "delays-" + strconv.Itoa(i), Title: runName(run), Run: &htmlRun{i, runName(run)}, Switch: retrySwitch, Order: views,
+		Views: map[string]*htmlPicture{}, Height: 200, Y: htmlAxis{Unit: "share", Label: "share of the delays", Max: 1},
+	}
+	for _, view := range views {
+		retry, _ := strconv.Atoi(view.Key)
+		axis := axes[view.Key]
+		if d := drawsOf(run, retry); d != nil {
+			chart.Views[view.Key] = delayPicture(d, axis)
+		} else {
+			chart.Views[view.Key] = &htmlPicture{Empty: "No delay was drawn before " + view.Label + "."}
+		}
+	}
+	switch {
+	case run.Detail == nil:
+		chart.Empty = "This result holds no delays" + whyNoDetail(r) + ", so there is no picture."
+	case len(run.Detail.Draws) == 0 || len(views) == 0:
+		chart.Empty = "No delay was drawn, so there is no picture."
+	}
+	return chart
+}
+
+// delayPicture shows one distribution in bars of equal width, so that their heights compare.
+func delayPicture(d *record.Draws, axis htmlAxis) *htmlPicture {
+	width := delayBarWidth(int64(axis.Max))
+	axis.Max = math.Ceil(axis.Max/float64(width)) * float64(width)
+	n := int(axis.Max / float64(width))
+	measured, drawn := make([]float64, n), 0.0
+	for k, from := range d.Bins.From {
+		if at := from / width; from >= 0 && at < int64(n) && k < len(d.Bins.Count) {
+			measured[at] += float64(d.Bins.Count[k])
+			drawn += float64(d.Bins.Count[k])
+		}
+	}
+	for k := range measured {
+		measured[k] /= math.Max(1, drawn)
+	}
+	picture := &htmlPicture{X: &axis, Y: &htmlAxis{Unit: "share", Label: "share of the delays"}, Series: []htmlSeries{
+		{Name: "measured", Role: "measured", Style: "bar", Width: float64(width), Y: rounded(measured)},
+	}}
+	picture.Note = htmlText(plural(d.Count, "delay") + " drawn; a bar is " + length(float64(width)) + " wide.")
+	top := maxOf(measured)
+	if d.Theory == nil {
+		picture.Note += " There is no line: such a delay depends on more than the number of the retry."
+	} else {
+		theory := make([]float64, n)
+		for k, from := range d.Theory.From {
+			if at := from / width; from >= 0 && at < int64(n) && k < len(d.Theory.Share) {
+				theory[at] += d.Theory.Share[k]
+			}
+		}
+		top = math.Max(top, maxOf(theory))
+		picture.Series = append(picture.Series, htmlSeries{Name: "theory", Role: "theory", Style: "step", Width: float64(width), Y: rounded(theory)})
+		picture.Note += " " + gapWords(measured, theory, drawn)
+	}
+	picture.Y.Max = math.Max(1e-6, top*1.08)
+	return picture
+}
+
+// gapConfidence is how often chance alone stays below the bound of gapWords.
+const gapConfidence = 0.99
+
+// gapWords hold the largest distance between the two distributions, taken at the edges of the bars, against what chance
+// does to so many independent draws. Source: Dvoretzky, Kiefer and Wolfowitz 1956 with the constant of Massart 1990.
+func gapWords(measured, theory []float64, n float64) htmlText {
+	var gap, below float64
+	for i := range measured {
+		below += measured[i] - theory[i]
+		gap = math.Max(gap, math.Abs(below))
+	}
+	bound := math.Sqrt(math.Log(2/(1-gapConfidence)) / (2 * math.Max(1, n)))
+	text := "Largest gap to theory " + percent(&gap) + " of the delays, "
+	if gap <= bound {
+		return htmlText(text + "as chance has it (up to " + percent(&bound) + " in 99 of 100 cases).")
+	}
+	return htmlText(text) + htmlText(styled(markYellow, "more than chance has it")) + htmlText(" (up to "+percent(&bound)+" in 99 of 100 cases).")
+}
+
+// delayBarWidth is the least width, 1, 2 or 5 times a power of ten, of which few bars reach end, and whose edges
+// are edges of bins all along.
+func delayBarWidth(end int64) int64 {
+	widest := int64(1)
+	for (end-1)/widest >= 100 {
+		widest *= 10
+	}
+	for width := widest; ; width *= 10 {
+		for _, digit := range []int64{1, 2, 5} {
+			if (end-1)/(width*digit) < delayBarsMost {
+				return width * digit
+			}
+		}
+		if width > math.MaxInt64/100 {
+			return width
+		}
+	}
+}
+
+// rounded points to the values, to six decimals.
+func rounded(values []float64) []*float64 {
+	list := make([]*float64, len(values))
+	for i, v := range values {
+		v = math.Round(v*1e6) / 1e6
+		list[i] = &v
+	}
+	return list
+}
+
+func maxOf(values []float64) float64 {
+	most := 0.0
+	for _, v := range values {
+		most = math.Max(most, v)
+	}
+	return most
+}

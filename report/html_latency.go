@@ -1,0 +1,96 @@
+package report
+
+import (
+	"math"
+
+	"stormtest/load/record"
+)
+
+// latencySection shows the latencies by percentile, along an axis that gives each further nine the same room.
+func latencySection(r *record.Result) htmlSection {
+	s := htmlSection{ID: "latency", Title: "Latency by percentile", Short: "Latency"}
+	attempt := latencyChart(r, latencyOf{
+		id: "latency", title: "Attempts: an answered attempt, from when it was due", none: "No attempt was answered, so there is no picture.",
+		bins: func(d *record.Detail) *record.Bins { return d.Latency }, of: func(run *record.Run) *record.Distribution { return &run.Latency },
+	})
+	operation := latencyChart(r, latencyOf{
+		id: "operation-latency", title: "Operations: from the first attempt to success, sleeps included", none: "No operation succeeded, so there is no picture.",
+		bins: func(d *record.Detail) *record.Bins { return d.OperationLatency }, of: func(run *record.Run) *record.Distribution { return &run.OperationLatency },
+	})
+	s.Blocks = append(s.Blocks,
+		htmlBlock{Words: "Read: so many per cent were at most so long. To the right stand the slowest; each line ends at its slowest one."},
+		htmlBlock{Figures: &htmlFigures{Class: "pair", Charts: []*htmlChart{attempt, operation}}})
+	return s
+}
+
+// A latencyOf says which histogram a picture is of.
+type latencyOf struct {
+	id, title, none string
+	bins            func(*record.Detail) *record.Bins
+	of              func(*record.Run) *record.Distribution
+}
+
+func latencyChart(r *record.Result, l latencyOf) *htmlChart {
+	picture := &htmlPicture{}
+	chart := &htmlChart{ID: l.id, Title: l.title, Height: 280, Views: map[string]*htmlPicture{"": picture}}
+	xMax, yMax, detailed := 10.0, 0.0, false
+	for i := range r.Runs {
+		run := &r.Runs[i]
+		if run.Detail == nil {
+			continue
+		}
+		detailed = true
+		bins := l.bins(run.Detail)
+		if bins == nil {
+			continue
+		}
+		x, y := quantiles(bins, l.of(run))
+		if len(x) == 0 {
+			continue
+		}
+		picture.Series = append(picture.Series, htmlSeries{Name: runName(run), Role: "run", Style: "line", Run: &i, X: x, Y: y})
+		xMax, yMax = math.Max(xMax, x[len(x)-1]), math.Max(yMax, *y[len(y)-1])
+	}
+	chart.X = htmlAxis{Unit: "quantile", Label: "percentile", Max: xMax}
+	chart.Y = htmlAxis{Unit: "length", Label: "latency", Max: math.Max(1, yMax*1.06)}
+	switch {
+	case !detailed:
+		chart.Empty = "This result holds no histogram of it" + whyNoDetail(r) + ", so there is no picture."
+	case len(picture.Series) == 0:
+		chart.Empty = l.none
+	}
+	return chart
+}
+
+// quantiles are the points at which the values below are known exactly: at the end of each bin. x is 1/(1-q) for the
+// quantile q, y the value. The first point is the least value, the last the greatest, both exact.
+func quantiles(bins *record.Bins, d *record.Distribution) (x []float64, y []*float64) {
+	var all float64
+	for _, n := range bins.Count {
+		all += float64(max(0, n))
+	}
+	if all <= 0 || d.Max == nil || d.Min == nil || len(bins.From) != len(bins.Count) {
+		return nil, nil
+	}
+	add := func(place, value float64) {
+		place = math.Round(place*1e4) / 1e4
+		if n := len(x); n > 0 && x[n-1] >= place {
+			if *y[n-1] < value {
+				*y[n-1] = value
+			}
+			return
+		}
+		x, y = append(x, place), append(y, &value)
+	}
+	least, most := float64(*d.Min), float64(*d.Max)
+	add(1, least)
+	var below float64
+	for i, from := range bins.From {
+		below += float64(max(0, bins.Count[i]))
+		if below < all {
+			add(all/(all-below), math.Max(least, math.Min(most, float64(record.BinEnd(from)))))
+		}
+	}
+	add(math.Max(all, 1+1e-4), most)
+	return x, y
+}
