@@ -47,8 +47,9 @@ var imports = map[string][]string{
 	"load/advise": {
 		"load", "load/backoff", "load/plan", "load/record", "load/retry", "load/retry/budget", "load/seed", "load/sim", "target/station",
 	},
-	"report":         {"load/record", "report/check", "report/literal"},
+	"report":         {"load/record", "report/check", "report/compare", "report/literal"},
 	"report/check":   {"load/record"},
+	"report/compare": {"load/record", "report/check"},
 	"report/literal": {},
 	// It opens files and knows nothing of what is in them; its tests do.
 	"report/browsertest": {},
@@ -57,14 +58,14 @@ var imports = map[string][]string{
 	// Results for tests.
 	"report/hostile": {"load/record"},
 	"cmd/stormtest": {
-		"load", "load/advise", "load/backoff", "load/plan", "load/record", "load/remote", "load/secret", "load/validate", "report", "report/check", "target", "target/station",
+		"load", "load/advise", "load/backoff", "load/plan", "load/record", "load/remote", "load/secret", "load/validate", "report", "report/check", "report/compare", "target", "target/station",
 	},
 }
 
 // pure packages know no clock, goroutine, file, network or global random source. Their tests
 // may.
 var pure = []string{
-	"load/backoff", "load/retry", "load/retry/budget", "load/pace", "load/seed", "load/record", "load/sim", "target/exact", "target/station",
+	"load/backoff", "load/retry", "load/retry/budget", "load/pace", "load/seed", "load/record", "load/sim", "target/exact", "target/station", "report/compare",
 }
 
 // impure lists what a pure package must not name. net/http is allowed for ParseTime and status

@@ -13,6 +13,8 @@ type Repeats struct {
 	// Seeds are the first and the last of Count, and those between follow each other; the first twice where
 	// Count is 0.
 	Seeds [2]uint64 `json:"seeds"`
+	// Each are all of them where they do not follow each other, ascending: those of results that were merged.
+	Each []uint64 `json:"each,omitempty"`
 	// Verdicts counts the seeds by what [Run.Headline] says of each.
 	Verdicts map[Verdict]int64 `json:"verdicts"`
 	Figures  map[string]Spread `json:"figures"` // by the name of the Metric, with every one of them; none where Count is 0

@@ -29,6 +29,8 @@ type Result struct {
 	Probe *Probe `json:"probe,omitempty"`
 	Runs  []Run  `json:"runs"`
 	Gates []Gate `json:"gates"`
+	// Merged is of how many results of one plan this one was made; 0 for one that was measured as it is.
+	Merged int64 `json:"merged,omitempty"`
 }
 
 // Tool says which build measured.

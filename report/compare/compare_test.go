@@ -1,0 +1,435 @@
+package compare_test
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"stormtest/load/record"
+	"stormtest/report/check"
+	"stormtest/report/compare"
+)
+
+var fields = []compare.Field{{Name: "clients", Default: "2000"}, {Name: "strategy", Default: "full"}, {Name: "base", Default: "100ms"}, {Name: "latency", Default: "0s"}, {Name: "outage", Default: "none"}}
+
+func ptr[T any](v T) *T { return &v }
+
+// aRun is a run in virtual time that sent so many attempts.
+func aRun(strategy string, attempts int64) record.Run {
+	run := record.Run{
+		Strategy: strategy, Engine: record.EngineVirtual, ArrivalsMeasuredAt: "target", Duration: 30 * time.Second, Bucket: 100 * time.Millisecond, CapacityPerSecond: ptr(1000.0),
+		Operations: record.Operations{Started: 2000, Succeeded: 2000}, Attempts: record.Attempts{Sent: attempts, First: 2000, Retries: attempts - 2000},
+		Amplification: ptr(float64(attempts) / 2000), Completion: ptr(attempts * 1e6),
+		Buckets: []record.Bucket{{Arrivals: attempts, First: 2000, Retries: attempts - 2000, Served: 2000}},
+		Books:   record.Books{AttemptsSent: attempts, Arrivals: attempts, Balanced: true}, Generator: record.Generator{KeptUp: true},
+	}
+	run.Convoy.Verdict, run.Convoy.PeakArrivals = record.VerdictClear, attempts
+	return run
+}
+
+// seeds gives a run so many seeds, each with some attempts more or less by chance, but for those that lack a completion.
+func seeds(strategy string, first uint64, attempts []int64) record.Run {
+	var list []record.Seed
+	for _, n := range attempts {
+		one := aRun(strategy, n)
+		list = append(list, record.SeedOf(&one))
+	}
+	run := aRun(strategy, attempts[0])
+	run.Repeats = record.RepeatsOf(first, len(list), list)
+	return run
+}
+
+// around draws n numbers around the mean, of a standard deviation of 20.
+func around(r *rand.Rand, mean int64, n int) []int64 {
+	list := make([]int64, n)
+	for i := range list {
+		list[i] = mean + int64(20*r.NormFloat64())
+	}
+	return list
+}
+
+func result(plan string, seed uint64, runs ...record.Run) *record.Result {
+	return &record.Result{
+		Schema: record.Schema, Tool: record.Tool{Version: "1.0.0"}, Plan: json.RawMessage(plan), Seed: seed, Valid: true, Runs: runs,
+		StartedAt: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC),
+	}
+}
+
+const (
+	planBase = `{"clients":2000,"strategy":"full","base":"100ms","seed":"1","repeat":20,"gate":[]}`
+	planSlow = `{"clients":2000,"strategy":"full","base":"200ms","seed":"1","repeat":20,"gate":["waves<3"],"outage":["1s..2s"]}`
+)
+
+func inputs(results ...*record.Result) []compare.Input {
+	var list []compare.Input
+	for i, r := range results {
+		list = append(list, compare.Input{Name: fmt.Sprintf("%c.json", 'a'+i), Result: r})
+	}
+	return list
+}
+
+func compared(t *testing.T, o compare.Options, results ...*record.Result) *compare.Comparison {
+	t.Helper()
+	o.Fields = fields
+	c, err := compare.Compare(inputs(results...), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func figure(t *testing.T, p *compare.Pair, metric string) *compare.Figure {
+	t.Helper()
+	f := p.Figure(metric)
+	if f == nil {
+		t.Fatalf("%s against %s has no %s", p.OtherStrategy, p.BaseStrategy, metric)
+	}
+	return f
+}
+
+// Two plans: the field that changed is named, and what it did is told from noise.
+func TestWhatChangedAndWhatItDid(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 1))
+	base := result(planBase, 1, seeds("full", 1, around(r, 9000, 20)))
+	slow := result(planSlow, 1, seeds("full", 1, around(r, 8000, 20)))
+	c := compared(t, compare.Options{}, base, slow)
+	o := &c.Others[0]
+	want := []compare.Change{{Name: "base", Base: "100ms", Other: "200ms", BaseDefault: true}, {Name: "outage", Base: "none", Other: "1s..2s", BaseDefault: true}}
+	if !slices.Equal(o.PlanChanges, want) || o.Same || len(o.OtherChanges) != 0 {
+		t.Errorf("plan changes %+v, want %+v; same %v; other changes %v", o.PlanChanges, want, o.Same, o.OtherChanges)
+	}
+	p := &o.Pairs[0]
+	f := figure(t, p, "amplification")
+	if p.Grounds != compare.BySeeds || f.Finding != compare.Beyond || f.Effect != compare.Better || *f.P > 0.001 || f.Base.Seeds != 20 || *f.Relative > -0.1 || *f.Relative < -0.12 {
+		t.Errorf("amplification: %+v by %s", f, p.Grounds)
+	}
+	if words := p.Noise(f); words != "beyond noise (p<0.001, 20 seeds each)" {
+		t.Errorf("in words: %s", words)
+	}
+	if f := figure(t, p, "success_share"); f.Finding != compare.Equal || f.Effect != compare.Neutral {
+		t.Errorf("success_share: %+v", f)
+	}
+	if f := figure(t, p, "latency_p99"); f.Finding != compare.NoValue || f.Difference != nil {
+		t.Errorf("latency_p99: %+v", f)
+	}
+}
+
+// The grounds of a pair, and what they allow to say.
+func TestGrounds(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 2))
+	one := func(seed uint64, attempts int64) *record.Result {
+		return result(planBase, seed, aRun("full", attempts))
+	}
+	many := func(first uint64, mean int64, n int) *record.Result {
+		return result(planBase, first, seeds("full", first, around(r, mean, n)))
+	}
+	real := func(x *record.Result) *record.Result {
+		x.Runs[0].Engine = record.EngineReal
+		return x
+	}
+	old := func(x *record.Result) *record.Result {
+		for name, s := range x.Runs[0].Repeats.Figures {
+			s.Values = nil
+			x.Runs[0].Repeats.Figures[name] = s
+		}
+		return x
+	}
+	newer := func(x *record.Result) *record.Result {
+		x.Tool.Version = "2.0.0"
+		return x
+	}
+	all := result(planBase, 1, seeds("full", 1, []int64{9000, 9010, 9020, 9030, 9040}))
+	for _, tt := range []struct {
+		name      string
+		base, new *record.Result
+		grounds   compare.Grounds
+		finding   compare.Finding
+		words     string
+	}{
+		{"one seed each", real(one(1, 9000)), real(one(1, 8000)), compare.NoRepeats, compare.Unknown, "run both with --repeat"},
+		{"one seed each, two seeds", one(1, 9000), one(2, 8000), compare.NoRepeats, compare.Unknown, "run both with --repeat"},
+		{"one seed each, the same", real(one(1, 9000)), real(one(1, 9000)), compare.NoRepeats, compare.Equal, "no difference"},
+		{"virtual, one plan, one seed", one(1, 9000), newer(one(1, 8000)), compare.ByPlan, compare.Certain, "no chance"},
+		{"virtual, one plan, one seed, the same", one(1, 9000), one(1, 9000), compare.ByPlan, compare.Equal, "no difference"},
+		{"virtual, one plan, the same seeds", all, newer(all), compare.ByPlan, compare.Equal, "no difference"},
+		{"one within the seeds", many(1, 9000, 20), one(99, 9000), compare.ByRange, compare.Inside, "in the range of 20 seeds"},
+		{"one beside the seeds", many(1, 9000, 20), one(99, 8000), compare.ByRange, compare.Outside, "outside the range of 20 seeds"},
+		{"the base has one", one(99, 8000), many(1, 9000, 20), compare.ByRange, compare.Outside, "outside the range of 20 seeds"},
+		{"few seeds", many(1, 9000, 4), many(101, 8000, 4), compare.FewSeeds, compare.Unknown, "too few seeds"},
+		{"enough seeds", many(1, 9000, 5), many(101, 8000, 5), compare.BySeeds, compare.Beyond, "beyond noise (p=0.0079, 5 seeds each)"},
+		{"not as many seeds", many(1, 9000, 5), many(101, 8000, 20), compare.BySeeds, compare.Beyond, "5 and 20 seeds"},
+		{"other seeds of one plan", many(1, 9000, 20), many(101, 9000, 20), compare.BySeeds, compare.Within, "within noise (p="},
+		{"an old file", old(many(1, 9000, 20)), many(101, 8000, 20), compare.OldSeeds, compare.Unknown, "from before the values"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := compared(t, compare.Options{}, tt.base, tt.new)
+			p := &c.Others[0].Pairs[0]
+			f := figure(t, p, "amplification")
+			if p.Grounds != tt.grounds || f.Finding != tt.finding || !strings.Contains(p.Noise(f), tt.words) {
+				t.Errorf("grounds %s, finding %s, %q; want %s, %s, %q", p.Grounds, f.Finding, p.Noise(f), tt.grounds, tt.finding, tt.words)
+			}
+		})
+	}
+}
+
+// What the notes must say.
+func TestNotes(t *testing.T) {
+	base := result(planBase, 1, aRun("full", 9000))
+	for _, tt := range []struct {
+		name   string
+		change func(*record.Result)
+		want   string
+	}{
+		{"tool", func(r *record.Result) { r.Tool.Version, r.Runs[0] = "2.0.0", aRun("full", 9001) }, "can only come from stormtest: 1.0.0 and 2.0.0"},
+		{"another build", func(r *record.Result) { r.Runs[0] = aRun("full", 9001) }, "both say 1.0.0"},
+		{"engine", func(r *record.Result) { r.Runs[0].Engine = record.EngineReal }, "real time against virtual time"},
+		{"clients", func(r *record.Result) { r.Plan = json.RawMessage(`{"clients":1000,"base":"100ms"}`) }, "clients: there was not as much to do"},
+		{"capacity", func(r *record.Result) { r.Runs[0].CapacityPerSecond = ptr(500.0) }, "by that of each"},
+		{"no plan", func(r *record.Result) { r.Plan = json.RawMessage("null") }, "b.json holds no plan"},
+		{"interrupted with seeds", func(r *record.Result) {
+			r.Interrupted, r.Runs[0] = true, seeds("full", 1, []int64{9000, 9001})
+		}, "b.json was interrupted"},
+		{"not ours", func(r *record.Result) { r.Runs[0].Outside = &record.Outside{} }, "not stormtest's"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			other := *base
+			other.Runs = slices.Clone(base.Runs)
+			tt.change(&other)
+			c := compared(t, compare.Options{}, base, &other)
+			if notes := strings.Join(c.Others[0].Notes, "\n"); !strings.Contains(notes, tt.want) {
+				t.Errorf("notes %q do not say %q", notes, tt.want)
+			}
+		})
+	}
+	if c := compared(t, compare.Options{}, base, base); len(c.Others[0].Notes) != 0 {
+		t.Errorf("of the same result twice the notes are %q", c.Others[0].Notes)
+	}
+}
+
+// Which strategies are compared.
+func TestMatching(t *testing.T) {
+	of := func(names ...string) *record.Result {
+		var runs []record.Run
+		for i, name := range names {
+			runs = append(runs, aRun(name, 9000+int64(i)))
+		}
+		return result(planBase, 1, runs...)
+	}
+	for _, tt := range []struct {
+		name    string
+		results []*record.Result
+		against string
+		want    string // pairs of each other; what one side alone has
+	}{
+		{"one name", []*record.Result{of("full"), of("full")}, "", "full-full"},
+		{"one each, of two names", []*record.Result{of("full"), of("equal")}, "", "full-equal"},
+		{"several", []*record.Result{of("none", "full", "equal"), of("full", "none", "polly")}, "", "full-full none-none [equal] [polly]"},
+		{"one in several", []*record.Result{of("full"), of("none", "full")}, "", "full-full [] [none]"},
+		{"three results", []*record.Result{of("full"), of("full"), of("equal")}, "", "full-full | full-equal"},
+		{"inside", []*record.Result{of("none", "full", "equal")}, "", "none-full | none-equal"},
+		{"inside, against", []*record.Result{of("none", "full", "equal")}, "full", "full-none | full-equal"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			var parts []string
+			c := compared(t, compare.Options{Against: tt.against}, tt.results...)
+			for _, o := range c.Others {
+				var pairs []string
+				for _, p := range o.Pairs {
+					pairs = append(pairs, p.BaseStrategy+"-"+p.OtherStrategy)
+					if changed := slices.ContainsFunc(o.PlanChanges, func(c compare.Change) bool { return c.Name == "strategy" }); changed != (p.BaseStrategy != p.OtherStrategy) {
+						t.Errorf("%s against %s: changes %+v", p.OtherStrategy, p.BaseStrategy, o.PlanChanges)
+					}
+				}
+				if o.OnlyBase != nil && len(o.OnlyBase)+len(o.OnlyOther) > 0 {
+					pairs = append(pairs, fmt.Sprint(o.OnlyBase), fmt.Sprint(o.OnlyOther))
+				}
+				parts = append(parts, strings.Join(pairs, " "))
+			}
+			if got := strings.Join(parts, " | "); got != tt.want {
+				t.Errorf("compared %s, want %s", got, tt.want)
+			}
+		})
+	}
+}
+
+// What is refused, with the reason, and everything at once.
+func TestRefusals(t *testing.T) {
+	of := func(change func(*record.Result), names ...string) *record.Result {
+		var runs []record.Run
+		for _, name := range names {
+			runs = append(runs, aRun(name, 9000))
+		}
+		r := result(planBase, 1, runs...)
+		change(r)
+		return r
+	}
+	good := of(func(*record.Result) {}, "full")
+	for _, tt := range []struct {
+		name    string
+		results []*record.Result
+		against string
+		want    []string
+	}{
+		{"nothing", nil, "", []string{"nothing to compare"}},
+		{"bucket", []*record.Result{good, of(func(r *record.Result) { r.Runs[0].Bucket = time.Second }, "full")}, "", []string{"a.json and b.json", "100ms and 1s wide", "--bucket"}},
+		{"log", []*record.Result{good, of(func(r *record.Result) { r.Runs[0].FromLog = &record.FromLog{} }, "full")}, "", []string{"b.json was made from a log"}},
+		{"place", []*record.Result{good, of(func(r *record.Result) { r.Runs[0].ArrivalsMeasuredAt = "client" }, "full")}, "", []string{"at the target and at the client"}},
+		{"nothing in common", []*record.Result{of(func(*record.Result) {}, "none", "full"), of(func(*record.Result) {}, "equal")}, "", []string{"no strategy in common", "none, full", "equal"}},
+		{"nothing ran", []*record.Result{good, of(func(*record.Result) {})}, "", []string{"b.json: no strategy ran"}},
+		{"cut", []*record.Result{good, of(func(r *record.Result) { r.Interrupted = true }, "full")}, "", []string{"b.json: strategy full was cut short after 30s"}},
+		{"one strategy", []*record.Result{good}, "", []string{"a.json has one strategy, full"}},
+		{"against nobody", []*record.Result{of(func(*record.Result) {}, "none", "full")}, "ful", []string{`no strategy "ful", but none, full`}},
+		{"against, of two", []*record.Result{good, good}, "full", []string{"against full"}},
+		{"twice", []*record.Result{good, of(func(*record.Result) {}, "full", "full")}, "", []string{"full stands there twice"}},
+		{"everything at once", []*record.Result{good, of(func(r *record.Result) { r.Runs[0].Bucket, r.Runs[0].ArrivalsMeasuredAt = 1, "" }, "full"), of(func(*record.Result) {})}, "",
+			[]string{"c.json: no strategy ran"}},
+		{"two faults of a pair", []*record.Result{good, of(func(r *record.Result) { r.Runs[0].Bucket, r.Runs[0].ArrivalsMeasuredAt = 1, "" }, "full")}, "", []string{"wide", "place that nobody named"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := compare.Compare(inputs(tt.results...), compare.Options{Fields: fields, Against: tt.against})
+			var refusal *compare.Refusal
+			if !errors.As(err, &refusal) || len(refusal.Problems) == 0 {
+				t.Fatalf("Compare = %v, want a *Refusal", err)
+			}
+			for _, want := range tt.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%q does not say %q", err, want)
+				}
+			}
+		})
+	}
+	many := make([]*record.Result, compare.ResultsMost+1)
+	for i := range many {
+		many[i] = good
+	}
+	if _, err := compare.Compare(inputs(many...), compare.Options{}); err == nil || !strings.Contains(err.Error(), "at most 50") {
+		t.Errorf("%d results: %v", len(many), err)
+	}
+}
+
+// Real time: only the strategy that was under way when the signal came is cut; of seeds those that ended count.
+func TestWhatASignalCut(t *testing.T) {
+	r := result(planBase, 1, aRun("none", 9000), aRun("full", 9000))
+	r.Interrupted = true
+	for i := range r.Runs {
+		r.Runs[i].Engine = record.EngineReal
+	}
+	_, err := compare.Compare(inputs(r, r), compare.Options{})
+	if err == nil || strings.Contains(err.Error(), "none") || !strings.Contains(err.Error(), "strategy full was cut") {
+		t.Errorf("Compare = %v, want that full was cut", err)
+	}
+}
+
+// Less work is no feat of who got less done, and counts of fleets of two sizes are not held against each other.
+func TestEffects(t *testing.T) {
+	for _, tt := range []struct {
+		name, metric string
+		change       func(*record.Result)
+		want         string
+	}{
+		{"cheaper", "amplification", func(*record.Result) {}, compare.Better},
+		{"cheaper and less done", "amplification", func(r *record.Result) { r.Runs[0].Operations.Succeeded = 1900 }, compare.Neutral},
+		{"and that is worse", "success_share", func(r *record.Result) { r.Runs[0].Operations.Succeeded = 1900 }, compare.Worse},
+		{"dearer", "amplification", func(r *record.Result) { r.Runs[0].Amplification = ptr(9.0) }, compare.Worse},
+		{"dearer and more done", "attempts_sent", func(r *record.Result) {
+			r.Runs[0].Attempts.Sent, r.Runs[0].Operations = 12000, record.Operations{Started: 2000, Succeeded: 2100}
+		}, compare.Neutral},
+		{"a count of another fleet", "attempts_sent", func(r *record.Result) { r.Plan = json.RawMessage(`{"clients":1000}`) }, compare.Neutral},
+		{"a ratio of another fleet", "amplification", func(r *record.Result) { r.Plan = json.RawMessage(`{"clients":1000}`) }, compare.Better},
+		{"no difference", "operations_started", func(*record.Result) {}, compare.Neutral},
+		{"sooner", "completion", func(*record.Result) {}, compare.Better},
+		{"it depends", "duration", func(r *record.Result) { r.Runs[0].Duration = time.Second }, compare.Neutral},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			other := result(planBase, 1, aRun("full", 8000))
+			tt.change(other)
+			c := compared(t, compare.Options{}, result(planBase, 1, aRun("full", 9000)), other)
+			if f := figure(t, &c.Others[0].Pairs[0], tt.metric); f.Effect != tt.want {
+				t.Errorf("%s: %+v, want %s", tt.metric, f, tt.want)
+			}
+		})
+	}
+}
+
+// Every metric is placed on purpose.
+func TestEveryMetricHasADirection(t *testing.T) {
+	list := record.Metrics()
+	for _, f := range record.Families() {
+		for _, name := range f.Names() {
+			m, _ := record.MetricNamed(name)
+			list = append(list, m)
+		}
+	}
+	for _, m := range list {
+		if !compare.HasDirection(m) && m.Unit != record.UnitWord {
+			t.Errorf("%s has no row in the table of directions", m.Name)
+		}
+	}
+}
+
+func TestGates(t *testing.T) {
+	r := rand.New(rand.NewPCG(3, 3))
+	base := result(planBase, 1, seeds("full", 1, around(r, 9000, 20)))
+	slow := result(planSlow, 1, seeds("full", 1, around(r, 9900, 20)))
+	again := result(planBase, 101, seeds("full", 101, around(r, 9003, 20)))
+	lacking := result(planSlow, 1, seeds("full", 1, around(r, 9000, 20)))
+	for name, s := range lacking.Runs[0].Repeats.Figures {
+		if name == "completion" {
+			s.Values, s.Count = slices.Clone(s.Values), 19
+			s.Values[3] = nil
+			lacking.Runs[0].Repeats.Figures[name] = s
+		}
+	}
+	four := func(n int64) *record.Result {
+		return result(planBase, 1, aRun("none", n), aRun("full", n+100))
+	}
+	for _, tt := range []struct {
+		name    string
+		gate    string
+		results []*record.Result
+		want    []string // gate text, ok, and the beginning of the reason
+	}{
+		{"holds", "amplification<=+20%", []*record.Result{base, slow}, []string{"amplification<=+20%|true|amplification is 4.95"}},
+		{"fails", "amplification<=+5%", []*record.Result{base, slow}, []string{"amplification<=+5%|false|amplification is 4.95"}},
+		{"noise", "amplification<=-50%@beyond-noise", []*record.Result{base, again}, []string{"amplification<=-50%@beyond-noise|true|"}},
+		{"beyond noise", "amplification<=+0%@beyond-noise", []*record.Result{base, slow}, []string{"amplification<=+0%@beyond-noise|false|"}},
+		{"nobody knows", "amplification<=+0%@beyond-noise", []*record.Result{result(planBase, 1, aRun("full", 9000)), result(planSlow, 1, aRun("full", 9001))},
+			[]string{"amplification<=+0%@beyond-noise|false|"}},
+		{"no data", "latency_p99<=+1s", []*record.Result{base, slow}, []string{"latency_p99<=+1s|false|no data on either side"}},
+		{"no share of nothing", "lost<=+5%", []*record.Result{base, func() *record.Result {
+			r := result(planSlow, 1, aRun("full", 9000))
+			r.Runs[0].Books.Lost = map[string]int64{"refused": 3}
+			return r
+		}()}, []string{"lost<=+5%|false|no data: lost is 3 against 0, and of 0 there is no share"}},
+		{"nothing of nothing", "lost<=+5%", []*record.Result{base, slow}, []string{"lost<=+5%|true|lost is 0 against 0, +0%"}},
+		{"fewer seeds have it", "completion<=+1h", []*record.Result{base, lacking}, []string{"completion<=+1h|false|no data: completion is 9"}},
+		{"of each strategy", "waves<=+1", []*record.Result{four(9000), four(9100)}, []string{"none: waves<=+1|false|no data", "full: waves<=+1|false|no data"}},
+		{"of one strategy", "full:attempts_sent<=+100", []*record.Result{four(9000), four(9100)}, []string{"full:attempts_sent<=+100|true|attempts_sent is 9200 against 9100, +100"}},
+		{"of several results", "attempts_sent<=+0", []*record.Result{base, slow, again}, []string{"b.json: attempts_sent<=+0|false|", "c.json: attempts_sent<=+0|"}},
+		{"inside one", "attempts_sent<=+0%", []*record.Result{four(9000)}, []string{"full: attempts_sent<=+0%|false|"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			d, err := check.ParseDifference(tt.gate)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rows := compare.Evaluate([]check.Difference{d}, compared(t, compare.Options{}, tt.results...))
+			if len(rows) != len(tt.want) {
+				t.Fatalf("%d rows, want %d: %+v", len(rows), len(tt.want), rows)
+			}
+			for i, row := range rows {
+				if got := fmt.Sprintf("%s|%v|%s", row.Gate, row.OK, row.Reason); !strings.HasPrefix(got, tt.want[i]) {
+					t.Errorf("row %q, want %q", got, tt.want[i])
+				}
+				if noData := strings.HasPrefix(row.Reason, "no data"); noData && (row.OK || row.Value != nil) {
+					t.Errorf("%+v: no data has a value, or holds", row)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,121 @@
+package compare
+
+import (
+	"slices"
+	"strings"
+
+	"stormtest/load/record"
+)
+
+// A direction says which way of a metric is better.
+type direction int
+
+const (
+	either direction = iota // there is none, or it depends
+	lower
+	higher
+	// cheaper is lower, of what is also saved by getting less done.
+	cheaper
+)
+
+// directions has a row for every metric and every histogram, so that a new one is placed on purpose.
+var directions = map[string]direction{
+	"success_share": higher, "operations_started": either, "operations_succeeded": higher, "operations_gave_up": lower,
+	"operations_unfinished": lower, "operations_unstarted": lower, "completion": lower, "duration": either,
+
+	"attempts_sent": cheaper, "attempts_first": either, "attempts_retries": cheaper, "attempts_in_flight_at_end": either,
+	"amplification": cheaper, "lost": lower,
+
+	"arrivals": cheaper, "arrivals_first": either, "arrivals_retries": cheaper, "served": either, "wasted": lower, "wasted_share": lower,
+	"rejected": cheaper, "goodput": higher, "peak_arrivals": lower, "peak_sliding_arrivals": lower, "peak_over_capacity": lower,
+	"peak_over_mean": either, // a fuller mean is no flatter peak
+	"waves":          cheaper, "half_life_waves": lower,
+
+	"convoy_index": lower, "post_outage_convoy_index": lower, "retry_synchronisation_index": lower, "retry_synchronisation_index_max": lower,
+	"window_arrivals": either, "window_peak_over_capacity": lower, "dispersion": either, "periodicity": either,
+
+	"goodput_before": either, "goodput_last": either, "goodput_ratio": higher, "recovered_after": lower,
+
+	"delay_at_cap_share": either, "delay_at_floor_share": either, "first_delay_mode_share": either,
+	"retry_after_seen": either, "retry_after_obeyed": either, "retry_after_invalid": either, "retry_after_early": lower,
+	"budget_deposits": either, "budget_taken": either, "budget_returned": either, "budget_spent": either, "budget_refused": either,
+	"budget_balance_lowest": either, "budget_balance_highest": either, "budget_balance_last": either,
+
+	// Of this machine, and of clients that are not ours.
+	"start_spread": either, "connections": either, "replayed_by_transport": either,
+	"arrivals_unknown": either, "unanswered_at_end": either, "first_failure": either,
+
+	"latency":           either,                                 // refusals are answers too, and quick ones
+	"operation_latency": cheaper, "attempt_at_success": cheaper, // of those that succeeded, however few
+	"elapsed": either, // who gives up early is done early
+	"delay":   either, "lateness": either, "lateness_rest": either, "connection_wait": either,
+
+	// Of a family of counters.
+	"gave_up_": lower, "outcome_": either, "lost_": lower, "answer_": either,
+}
+
+// directionOf returns the row of a metric. How many values a histogram has is no figure of them.
+func directionOf(m record.Metric) (direction, bool) {
+	if m.Histogram != "" {
+		d, ok := directions[m.Histogram]
+		if m.Unit == record.UnitCount && m.Name == m.Histogram+"_count" {
+			d = either
+		}
+		return d, ok
+	}
+	if d, ok := directions[m.Name]; ok {
+		return d, true
+	}
+	for _, f := range record.Families() {
+		if strings.HasPrefix(m.Name, f.Prefix) {
+			d, ok := directions[f.Prefix]
+			return d, ok
+		}
+	}
+	return either, false
+}
+
+// mostDone is how much of the other side's success a side must have, for less work to be better.
+const mostDone = 0.99
+
+// effect says whether a difference is for the better. Counts of fleets that had not as much to do are not held against
+// each other, and less work is no feat of the side that got less done.
+func effect(f *Figure, all []Figure, o *Other) string {
+	m, _ := record.MetricNamed(f.Metric)
+	d, _ := directionOf(m)
+	if f.Difference == nil || *f.Difference == 0 || d == either || f.Base.Count != f.Base.Seeds || f.Other.Count != f.Other.Seeds {
+		return Neutral
+	}
+	if f.Unit == record.UnitCount && otherExtent(o) {
+		return Neutral
+	}
+	better := (*f.Difference > 0) == (d == higher)
+	if d == cheaper {
+		i := slices.IndexFunc(all, func(f Figure) bool { return f.Metric == "success_share" })
+		if i < 0 || lessDone(&all[i], better) {
+			return Neutral
+		}
+	}
+	if better {
+		return Better
+	}
+	return Worse
+}
+
+// lessDone reports whether the side that did less work, the other where it is better, got less done. Where nobody knows
+// what was done, it did.
+func lessDone(success *Figure, better bool) bool {
+	a, b := success.Base.Value, success.Other.Value
+	if a == nil || b == nil {
+		return true
+	}
+	if better {
+		a, b = b, a
+	}
+	return *a < mostDone**b
+}
+
+// otherExtent reports whether there was not as much to do on both sides.
+func otherExtent(o *Other) bool {
+	return slices.ContainsFunc(o.PlanChanges, func(c Change) bool { return slices.Contains(extents, c.Name) })
+}

@@ -1,0 +1,184 @@
+package compare
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"stormtest/load/record"
+	"stormtest/report/check"
+)
+
+// Strategies returns the names by which a gate can mean a pair: those of the others' strategies, each once.
+func (c *Comparison) Strategies() []string {
+	var names []string
+	for i := range c.Others {
+		for k := range c.Others[i].Pairs {
+			if name := c.Others[i].Pairs[k].OtherStrategy; !slices.Contains(names, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+// Evaluate holds every gate against every pair it speaks of and returns one row for each, gates in the order given. No
+// gate stops the others. A row's Value is the difference: of a relative gate the share of the base, else in the metric's
+// unit.
+//
+// A difference without a value is never OK, and neither is one of means where a smaller share of the other's seeds
+// has the figure: the mean is then of those alone that came so far. Row names begin with the result where there are
+// several, and with the strategy where there are several and the gate names none.
+func Evaluate(gates []check.Difference, c *Comparison) []record.Gate {
+	rows := []record.Gate{}
+	for _, d := range gates {
+		before := len(rows)
+		for i := range c.Others {
+			o := &c.Others[i]
+			for k := range o.Pairs {
+				p := &o.Pairs[k]
+				if d.Strategy != "" && d.Strategy != p.OtherStrategy {
+					continue
+				}
+				row := evaluate(d, p)
+				if len(o.Pairs) > 1 && d.Strategy == "" {
+					row.Gate = p.OtherStrategy + ": " + row.Gate
+				}
+				if (len(c.Others) > 1 || c.Inside != "") && (o.Name != p.OtherStrategy || d.Strategy == "") {
+					row.Gate = o.Name + ": " + row.Gate
+				}
+				rows = append(rows, row)
+			}
+		}
+		if len(rows) == before {
+			rows = append(rows, record.Gate{Gate: d.Text, Reason: "no data: strategy " + d.Strategy + " is not compared"})
+		}
+	}
+	return rows
+}
+
+// evaluate holds one gate against one pair.
+func evaluate(d check.Difference, p *Pair) record.Gate {
+	row := record.Gate{Gate: d.Text, Reason: "no data"}
+	f := p.Figure(d.Metric)
+	if f == nil || f.Base.Value == nil || f.Other.Value == nil {
+		if f != nil {
+			row.Reason = "no data" + missing(f)
+		}
+		return row
+	}
+	m, _ := check.Lookup(d.Metric)
+	base, other := *f.Base.Value, *f.Other.Value
+	is := fmt.Sprintf("%s is %s against %s", d.Metric, check.FormatValue(rounded(other), m), check.FormatValue(rounded(base), m))
+	v, known := d.Value(base, other)
+	switch {
+	case !known:
+		row.Reason = "no data: " + is + ", and of 0 there is no share: bound it without percent"
+		return row
+	case f.Lacking():
+		row.Reason = fmt.Sprintf("no data: %s, and the mean is of %d of %d seeds, against %d of %d", is, f.Other.Count, f.Other.Seeds, f.Base.Count, f.Base.Seeds)
+		return row
+	}
+	held := d.Holds(v, base, other)
+	noise := d.Beyond && (f.Finding == Within || f.Finding == Inside)
+	row.OK = held || noise
+	row.Reason = is + ", " + d.FormatBound(rounded(v))
+	if !held {
+		row.Reason += fmt.Sprintf(", want %s %s", d.Op, d.FormatBound(d.Bound))
+	}
+	if words := p.Noise(f); f.Finding != Equal {
+		row.Reason += "; " + words
+	}
+	if d.Relative {
+		v /= 100
+	}
+	row.Value = &v
+	return row
+}
+
+// missing says which side has no value.
+func missing(f *Figure) string {
+	switch {
+	case f.Base.Value == nil && f.Other.Value == nil:
+		return " on either side"
+	case f.Base.Value == nil:
+		return " of the base"
+	}
+	return ": the base alone has a value"
+}
+
+// Figure returns the figure of a metric; nil where there is none.
+func (p *Pair) Figure(metric string) *Figure {
+	for i := range p.Figures {
+		if p.Figures[i].Metric == metric {
+			return &p.Figures[i]
+		}
+	}
+	return nil
+}
+
+// rounded leaves six digits, which is more than a mean of seeds is worth, and whole numbers as they are.
+func rounded(v float64) float64 {
+	if v == math.Trunc(v) && math.Abs(v) < 1e6 {
+		return v
+	}
+	r, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 6, 64), 64)
+	if err != nil {
+		return v
+	}
+	return r
+}
+
+// Noise says in words what is known of a figure's difference.
+func (p *Pair) Noise(f *Figure) string {
+	switch f.Finding {
+	case Equal:
+		return "no difference"
+	case Beyond:
+		return "beyond noise (" + ChanceText(f.P) + ", " + seedsText(f) + ")"
+	case Within:
+		return "within noise (" + ChanceText(f.P) + ", " + seedsText(f) + ")"
+	case Outside:
+		return fmt.Sprintf("outside the range of %d seeds", max(f.Base.Seeds, f.Other.Seeds))
+	case Inside:
+		return fmt.Sprintf("in the range of %d seeds", max(f.Base.Seeds, f.Other.Seeds))
+	case Certain:
+		return "certain: there is no chance in it"
+	case NoValue:
+		return "no value"
+	}
+	return "cannot know whether it is noise: " + p.Grounds.Why()
+}
+
+// Why says why nothing is known of noise, and what would help.
+func (g Grounds) Why() string {
+	switch g {
+	case FewSeeds:
+		return "too few seeds, run both with --repeat 10"
+	case OldSeeds:
+		return "a file is from before the values of each seed were kept, run it again"
+	}
+	return "run both with --repeat"
+}
+
+// ChanceText writes p of a Figure. One below a thousandth is no more than that.
+func ChanceText(p *float64) string {
+	switch {
+	case p == nil:
+		return "p unknown"
+	case *p < 0.001:
+		return "p<0.001"
+	case *p > 0.99:
+		return "p=1"
+	}
+	return "p=" + strconv.FormatFloat(*p, 'g', 2, 64)
+}
+
+// seedsText says of how many seeds both sides are.
+func seedsText(f *Figure) string {
+	if f.Base.Seeds == f.Other.Seeds {
+		return fmt.Sprintf("%d seeds each", f.Base.Seeds)
+	}
+	return fmt.Sprintf("%d and %d seeds", f.Base.Seeds, f.Other.Seeds)
+}

@@ -1,0 +1,112 @@
+package compare
+
+import (
+	"math"
+)
+
+// judgeNoise says of every difference whether it is more than chance. Several results are a family each, and p is
+// multiplied by their number.
+func judgeNoise(c *Comparison) {
+	families := 0
+	for i := range c.Others {
+		if c.Others[i].bySeeds() != nil {
+			families++
+		}
+	}
+	for i := range c.Others {
+		o := &c.Others[i]
+		judgeSeeds(o.bySeeds(), float64(families))
+		for k := range o.Pairs {
+			o.Pairs[k].judge()
+		}
+	}
+}
+
+// bySeeds returns the pairs with the values of several seeds on both sides.
+func (o *Other) bySeeds() []*Pair {
+	var list []*Pair
+	for i := range o.Pairs {
+		if o.Pairs[i].Grounds == BySeeds {
+			list = append(list, &o.Pairs[i])
+		}
+	}
+	return list
+}
+
+// judgeSeeds holds all figures of the pairs against noise.
+func judgeSeeds(pairs []*Pair, families float64) {
+	var n noise
+	for _, p := range pairs {
+		n.base, n.other = max(n.base, int(repeats(p.Base).Count)), max(n.other, int(repeats(p.Other).Count))
+	}
+	if n.base == 0 {
+		return
+	}
+	if n.chanceLeast()*families > FalsePositiveShare {
+		for _, p := range pairs {
+			p.Grounds = FewSeeds
+		}
+		return
+	}
+	var asked []*Figure
+	for _, p := range pairs {
+		for i := range p.Figures {
+			if f := &p.Figures[i]; f.Finding == Unjudged {
+				asked = append(asked, f)
+				n.samples = append(n.samples, append(padded(f.Base.each, n.base), padded(f.Other.each, n.other)...))
+			}
+		}
+	}
+	for i, chance := range n.chances() {
+		p := min(1, chance*families)
+		asked[i].P, asked[i].Finding = &p, Within
+		if p <= FalsePositiveShare {
+			asked[i].Finding = Beyond
+		}
+	}
+}
+
+// padded returns the values with NaN for seeds that a strategy did not come to.
+func padded(values []float64, n int) sample {
+	out := make(sample, n)
+	for i := range out {
+		out[i] = math.NaN()
+	}
+	copy(out, values)
+	return out
+}
+
+// judge fills in what the seeds of both sides do not tell.
+func (p *Pair) judge() {
+	for i := range p.Figures {
+		f := &p.Figures[i]
+		if f.Finding != Unjudged {
+			continue
+		}
+		switch p.Grounds {
+		case ByPlan:
+			f.Finding = Certain
+		case ByRange:
+			f.Finding = rangeFinding(f.Base, f.Other)
+		default:
+			f.Finding = Unknown
+		}
+	}
+}
+
+// rangeFinding says whether the one value lies among those of the seeds of the other side.
+func rangeFinding(a, b Value) Finding {
+	if len(a.each) == 1 {
+		a, b = b, a
+	}
+	lo, hi := math.Inf(1), math.Inf(-1)
+	for _, v := range a.each {
+		if !math.IsNaN(v) {
+			lo, hi = min(lo, v), max(hi, v)
+		}
+	}
+	if v := *b.Value; v < lo || v > hi {
+		return Outside
+	}
+	return Inside
+}
