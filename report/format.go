@@ -21,6 +21,8 @@ type Options struct {
 	ASCII bool
 	// Color adds SGR colours. Whatever a colour says, a word or a mark says too.
 	Color bool
+	// All has a comparison show every figure where it would show the main ones alone.
+	All bool
 }
 
 // A Format is one way to render a result. Write returns the writer's error or says what in the

@@ -1,0 +1,223 @@
+package report
+
+import (
+	"cmp"
+	"io"
+	"strings"
+
+	"stormtest/load/record"
+	"stormtest/report/compare"
+)
+
+// ComparisonTerminal writes a comparison for people: first what makes figures worthless, then what is compared with what, what
+// each strategy comes to, the gates, what was asked differently, and for each strategy its arrivals over those of
+// the base and its figures. With Options.All these are all figures, else the main ones and what is beyond noise.
+//
+// Width, characters and strings are treated as by [Terminal]. The error is the writer's.
+func ComparisonTerminal(w io.Writer, c *compare.Comparison, o Options) error {
+	p := newPage(w, o)
+	for _, t := range comparedTroubles(c) {
+		p.para(styled(t.mark, t.word), factIndent, t.text)
+		for _, reason := range t.why {
+			p.para("", factIndent, "* "+reason)
+		}
+		p.blank()
+	}
+	p.para("Base", factIndent, sideText(&c.Base, insideOne(c)))
+	for i := range c.Others {
+		writeOther(p, c, &c.Others[i], o.All)
+	}
+	writeComparedGates(p, c)
+	if text := methodText(c); text != "" {
+		p.heading("Noise")
+		p.para("", 0, strings.ToUpper(text[:1])+text[1:])
+	}
+	return p.flush()
+}
+
+// writeOther writes what one result, or strategy, comes to beside the base.
+func writeOther(p *page, c *compare.Comparison, o *compare.Other, all bool) {
+	if len(c.Others) > 1 {
+		p.heading(clean(o.Name) + " against " + clean(c.Base.Name))
+	}
+	p.para("New", factIndent, sideText(&o.Side, insideOne(c)))
+	writeChanges(p, o)
+	for _, note := range o.Notes {
+		p.para("Note", factIndent, clean(note))
+	}
+	if text := unmatchedText(o); text != "" {
+		p.para("Not compared", factIndent, text)
+	}
+	p.blank()
+	pairs := make([]comparedPair, len(o.Pairs))
+	for i := range o.Pairs {
+		pairs[i] = comparedPairOf(&o.Pairs[i])
+		writeSummary(p, &pairs[i])
+	}
+	for i := range pairs {
+		p.heading(pairs[i].title)
+		drawOverlay(p, &pairs[i])
+		p.blank()
+		writeFigures(p, &pairs[i], all)
+	}
+}
+
+// writeChanges says what was asked differently, and what else is not the same.
+func writeChanges(p *page, o *compare.Other) {
+	head := "Changed"
+	for _, list := range [][]compare.Change{o.PlanChanges, o.OtherChanges} {
+		for i := range list {
+			p.para(head, factIndent, "--"+clean(list[i].Name)+" "+changeText(&list[i]))
+			head = ""
+		}
+	}
+	if o.Same {
+		p.para(head, factIndent, "nothing in the plan but perhaps its seeds")
+	}
+}
+
+// toneMarks are the colours of what words say already.
+var toneMarks = map[tone]rune{toneBetter: markGreen, toneWorse: markRed, toneOther: markYellow}
+
+// writeSummary says what a pair comes to.
+func writeSummary(p *page, pair *comparedPair) {
+	head := pair.title
+	indent := max(factIndent, min(24, cells(p.spell(head))+1))
+	for _, s := range pair.summary() {
+		text := s.text
+		if s.word != "" {
+			mark := cmp.Or(toneMarks[s.tone], markBold)
+			text = styled(mark, s.word) + ": " + text
+		}
+		p.para(head, indent, text+".")
+		head = ""
+	}
+	p.blank()
+}
+
+// The columns of the figures' table.
+func figureHead(ranges bool) []string {
+	if ranges {
+		return []string{"", "base", "5-95" + string(nbsp) + "%", "new", "5-95" + string(nbsp) + "%", "difference", "known"}
+	}
+	return []string{"", "base", "new", "difference", "known"}
+}
+
+// writeFigures writes the table of a pair.
+func writeFigures(p *page, pair *comparedPair, all bool) {
+	list := pair.main
+	if all {
+		list = pair.all
+	}
+	if len(list) == 0 {
+		p.para("", 0, "No figures: neither side has a value.")
+		return
+	}
+	for _, ranges := range []bool{true, false} {
+		if rows := figureRows(list, ranges); rows != nil && tableCells(rows) <= p.width {
+			writeFigureRows(p, list, rows)
+			writeFurther(p, pair, all)
+			return
+		}
+	}
+	for i := range list {
+		f := &list[i]
+		text := f.base + " -> " + f.other
+		if finite(f.Difference) && *f.Difference != 0 {
+			text += " (" + f.difference + ")"
+		}
+		p.para(f.label+":", 2, text+", "+toned(f.tone, f.known))
+	}
+	writeFurther(p, pair, all)
+}
+
+// figureRows lays the figures out in columns; nil where there are no ranges to show.
+func figureRows(list []comparedFigure, ranges bool) [][]string {
+	rows := [][]string{figureHead(ranges)}
+	some := false
+	for i := range list {
+		f := &list[i]
+		some = some || f.baseRange != "" || f.otherRange != ""
+		row := []string{f.label, f.base, f.other, f.difference, f.known}
+		if ranges {
+			row = []string{f.label, f.base, f.baseRange, f.other, f.otherRange, f.difference, f.known}
+		}
+		rows = append(rows, row)
+	}
+	if ranges && !some {
+		return nil
+	}
+	return rows
+}
+
+func writeFigureRows(p *page, list []comparedFigure, rows [][]string) {
+	widths := spread(tableWidths(rows), tableCells(rows), p.width)
+	last := len(rows[0]) - 1
+	for i := range rows { // the last column is text, at its left edge
+		rows[i][last] = " " + rows[i][last]
+		widths[last] = max(widths[last], cells(rows[i][last]))
+		rows[i][last] = padRight(rows[i][last], widths[last])
+	}
+	for i, line := range layTable(rows, widths) {
+		if i == 0 {
+			line = styled(markBold, line)
+		} else if t := list[i-1].tone; t != toneNone {
+			known := strings.TrimSpace(rows[i][last])
+			line = strings.TrimSuffix(strings.TrimRight(line, " "), known) + toned(t, known)
+		}
+		p.line(line)
+	}
+}
+
+func toned(t tone, text string) string {
+	if mark, ok := toneMarks[t]; ok {
+		return styled(mark, text)
+	}
+	return text
+}
+
+// furtherMost bounds the list of what is beyond noise beside the main figures.
+const furtherMost = 10
+
+// writeFurther lists what else is beyond noise, and says how to see all.
+func writeFurther(p *page, pair *comparedPair, all bool) {
+	if all {
+		return
+	}
+	var more []string
+	for i := range pair.all {
+		f := &pair.all[i]
+		if f.more() && !isMain(f.Metric) {
+			more = append(more, f.phrase())
+		}
+	}
+	rest := ""
+	if n := len(more) - furtherMost; n > 0 {
+		more, rest = more[:furtherMost], " and "+count(int64(n))+" more"
+	}
+	p.blank()
+	if len(more) > 0 {
+		p.para("Also differ", factIndent, strings.Join(more, ", ")+rest)
+	}
+	if n := len(pair.all) - len(pair.main); n > 0 {
+		p.para("Further", factIndent, plural(int64(n), "figure")+" with --all")
+	}
+}
+
+func isMain(metric string) bool {
+	for _, m := range mainFigures() {
+		if m.metric == metric {
+			return true
+		}
+	}
+	return false
+}
+
+// writeComparedGates lists every gate on a difference with what it found.
+func writeComparedGates(p *page, c *compare.Comparison) {
+	if len(c.Gates) == 0 {
+		return
+	}
+	p.heading("Gates")
+	writeGates(p, &record.Result{Gates: c.Gates, Valid: true}, nil)
+}

@@ -1,0 +1,443 @@
+package report
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"stormtest/load/record"
+	"stormtest/report/compare"
+)
+
+// A tone is how a difference is meant: nothing else is told by a colour.
+type tone int
+
+const (
+	toneNone tone = iota
+	toneBetter
+	toneWorse
+	toneOther // beyond noise, and neither
+)
+
+// A comparedFigure is one row of a comparison, in words. All is clean.
+type comparedFigure struct {
+	*compare.Figure
+	label       string // in words
+	base, other string
+	baseRange   string // the 5th to the 95th percentile of the seeds; empty for one run
+	otherRange  string
+	difference  string // relative where there is a base to be relative to
+	known       string // what is known of it, in a few words
+	tone        tone
+}
+
+// A comparedPair is a pair of strategies in words.
+type comparedPair struct {
+	*compare.Pair
+	title   string
+	verdict string // what became of the verdict; empty where it is the same
+	main    []comparedFigure
+	all     []comparedFigure // with those of main
+}
+
+// mainFigures are those that stand first, by their metric. The labels are those of the table of all seeds.
+func mainFigures() []repeatedFigure { return repeatedFigures }
+
+// comparedPairOf puts a pair into words.
+func comparedPairOf(p *compare.Pair) comparedPair {
+	out := comparedPair{Pair: p, title: pairTitle(p), verdict: verdictChange(p)}
+	for i := range p.Figures {
+		if f := &p.Figures[i]; f.Base.Value != nil || f.Other.Value != nil {
+			out.all = append(out.all, comparedFigureOf(f))
+		}
+	}
+	for _, m := range mainFigures() {
+		for _, f := range out.all {
+			if f.Metric == m.metric {
+				f.label = m.long
+				out.main = append(out.main, f)
+			}
+		}
+	}
+	return out
+}
+
+// pairTitle names the strategies of a pair.
+func pairTitle(p *compare.Pair) string {
+	base, other := cmp.Or(clean(p.BaseStrategy), "unnamed"), cmp.Or(clean(p.OtherStrategy), "unnamed")
+	if base == other {
+		return base
+	}
+	return other + " against " + base
+}
+
+// verdictChange says what became of the verdict.
+func verdictChange(p *compare.Pair) string {
+	base, other := judgementText(p.BaseVerdict), judgementText(p.OtherVerdict)
+	if base == other {
+		return ""
+	}
+	return base + " -> " + other
+}
+
+// judgementText is a verdict or, of several seeds, how many had which.
+func judgementText(j compare.Judgement) string {
+	r := record.Repeats{Verdicts: j.Seeds}
+	var parts []string
+	for _, v := range verdictsByCount(&r) {
+		parts = append(parts, string(v)+" in"+string(nbsp)+count(j.Seeds[v]))
+	}
+	switch {
+	case len(parts) > 1:
+		return strings.Join(parts, ", ")
+	case len(parts) == 1:
+		word, _, _ := strings.Cut(parts[0], " ")
+		return word
+	}
+	return cmp.Or(clean(string(j.Verdict)), none)
+}
+
+func comparedFigureOf(f *compare.Figure) comparedFigure {
+	out := comparedFigure{Figure: f, label: f.Metric, difference: differenceText(f), known: knownText(f), tone: toneOf(f)}
+	out.base, out.baseRange = valueText(f, f.Base)
+	out.other, out.otherRange = valueText(f, f.Other)
+	return out
+}
+
+// valueText writes a figure of one side, and the range of its seeds.
+func valueText(f *compare.Figure, v compare.Value) (text, seeds string) {
+	if !finite(v.Value) {
+		return none, ""
+	}
+	text = figureText(f.Metric, f.Unit, *v.Value)
+	if finite(v.P5) && finite(v.P95) {
+		seeds = figureText(f.Metric, f.Unit, *v.P5) + " to " + figureText(f.Metric, f.Unit, *v.P95)
+	}
+	if v.Count != v.Seeds {
+		text += inSeeds + count(v.Count)
+	}
+	return text, seeds
+}
+
+// figureText writes a figure as the report of one result does.
+func figureText(metric string, unit record.Unit, v float64) string {
+	switch {
+	case unit == record.UnitShare:
+		return percent(&v)
+	case unit == record.UnitDuration:
+		return length(v)
+	case unit == record.UnitRate:
+		return number(&v) + "/s"
+	case unit == record.UnitCount && v == math.Trunc(v) && math.Abs(v) < 1<<53:
+		return count(int64(v))
+	case strings.HasSuffix(metric, "peak_over_capacity"):
+		return times(&v)
+	case strings.HasSuffix(metric, "convoy_index"):
+		return index(&v)
+	}
+	return number(&v)
+}
+
+// differenceText writes a difference: in percent of the base, of shares in points, and as it is where the base is 0.
+func differenceText(f *compare.Figure) string {
+	switch {
+	case !finite(f.Difference):
+		return none
+	case *f.Difference == 0:
+		return "0"
+	case f.Unit == record.UnitShare:
+		return signed(*f.Difference, percentSize(*f.Difference)+string(nbsp)+"points")
+	case finite(f.Relative):
+		return signed(*f.Relative, percentSize(*f.Relative)+string(nbsp)+"%")
+	}
+	return signed(*f.Difference, figureText(f.Metric, f.Unit, math.Abs(*f.Difference)))
+}
+
+func signed(v float64, size string) string {
+	if v < 0 {
+		return "-" + size
+	}
+	return "+" + size
+}
+
+// percentSize writes the size of a share with about two digits, and never as 0.
+func percentSize(share float64) string {
+	switch a := math.Abs(share) * 100; {
+	case !isFinite(a):
+		return none
+	case a >= 9.95:
+		return count(int64(math.Round(min(a, 1e15))))
+	case a >= 0.995:
+		return strconv.FormatFloat(a, 'f', 1, 64)
+	case a < 0.01:
+		return "<0.01"
+	default:
+		return strconv.FormatFloat(a, 'f', 2, 64)
+	}
+}
+
+// knownText says what is known of a difference.
+func knownText(f *compare.Figure) string {
+	switch f.Finding {
+	case compare.Equal:
+		return "same"
+	case compare.Beyond:
+		return beyondWord(f) + ", " + compare.ChanceText(f.P)
+	case compare.Within:
+		return "noise, " + compare.ChanceText(f.P)
+	case compare.Outside:
+		return "outside" + string(nbsp) + plural(max(f.Base.Seeds, f.Other.Seeds), "seed")
+	case compare.Inside:
+		return "within" + string(nbsp) + plural(max(f.Base.Seeds, f.Other.Seeds), "seed")
+	case compare.Certain:
+		return beyondWord(f) + ", certain"
+	case compare.NoValue:
+		return "no value"
+	}
+	return "unknown"
+}
+
+// beyondWord is better, worse, or that there is a difference.
+func beyondWord(f *compare.Figure) string {
+	if f.Effect == compare.Neutral {
+		return "differs"
+	}
+	return f.Effect
+}
+
+// toneOf is that of what is more than noise.
+func toneOf(f *compare.Figure) tone {
+	switch {
+	case f.Finding != compare.Beyond && f.Finding != compare.Certain:
+		return toneNone
+	case f.Effect == compare.Better:
+		return toneBetter
+	case f.Effect == compare.Worse:
+		return toneWorse
+	}
+	return toneOther
+}
+
+// more says that a figure is more than noise.
+func (f *comparedFigure) more() bool { return f.tone != toneNone }
+
+// phrase is a figure and its difference.
+func (f *comparedFigure) phrase() string {
+	return strings.ReplaceAll(f.label, " ", string(nbsp)) + " " + f.difference
+}
+
+// A comparedSentence is one of what a pair comes to.
+type comparedSentence struct {
+	tone tone
+	word string // stands out; may be empty
+	text string
+}
+
+// summary says what a pair comes to.
+func (p *comparedPair) summary() []comparedSentence {
+	var list []comparedSentence
+	add := func(t tone, word, text string) { list = append(list, comparedSentence{t, word, text}) }
+	differing := p.count(func(f *comparedFigure) bool { return f.Finding != compare.Equal && f.Finding != compare.NoValue })
+	compared := p.count(func(f *comparedFigure) bool { return f.Finding != compare.NoValue })
+	switch {
+	case len(p.all) == 0:
+		add(toneNone, "", "no figures to compare")
+	case differing == 0:
+		text := "all " + count(compared) + " figures are the same"
+		if p.ArrivalsEqual {
+			text += ", and so are the arrivals of every bucket"
+		}
+		add(toneNone, "no difference", text)
+	case p.Grounds == compare.BySeeds || p.Grounds == compare.ByPlan:
+		p.summariseBeyond(compared, add)
+	case p.Grounds == compare.ByRange:
+		outside := p.phrases(func(f *comparedFigure) bool { return f.Finding == compare.Outside })
+		text := "the one run lies outside the range of the seeds in " + count(p.count(func(f *comparedFigure) bool { return f.Finding == compare.Outside })) +
+			" of " + plural(compared, "figure")
+		if len(outside) > 0 {
+			text += ": " + strings.Join(outside, ", ")
+		}
+		add(toneNone, "", text+". By chance alone, 2 in "+count(p.seedsMost()+1)+" do; run both with --repeat to know")
+	default:
+		text := "nobody knows what of this is noise: " + p.Grounds.Why() + ". As they stand: "
+		add(toneNone, "", text+strings.Join(p.phrases(func(f *comparedFigure) bool { return finite(f.Difference) && *f.Difference != 0 }), ", "))
+	}
+	if p.verdict != "" {
+		add(toneNone, "verdict", p.verdict)
+	}
+	if missing := p.missing(); missing != "" {
+		add(toneNone, "", missing)
+	}
+	return list
+}
+
+// summariseBeyond lists what is more than noise.
+func (p *comparedPair) summariseBeyond(compared int64, add func(tone, string, string)) {
+	if p.count((*comparedFigure).more) == 0 {
+		add(toneNone, "nothing beyond noise", "the "+plural(compared, "figure")+" differ no more than the seeds of one plan do")
+		return
+	}
+	for _, group := range []struct {
+		tone tone
+		word string
+	}{{toneWorse, "worse"}, {toneBetter, "better"}, {toneOther, "differs"}} {
+		in := func(f *comparedFigure) bool { return f.tone == group.tone }
+		phrases := p.phrases(in)
+		if rest := p.count(in) - int64(len(phrases)); rest > 0 {
+			phrases = append(phrases, plural(rest, "figure")+" beside these")
+		}
+		if phrases != nil {
+			add(group.tone, group.word, strings.Join(phrases, ", "))
+		}
+	}
+}
+
+// phrases are those of the main figures that hold.
+func (p *comparedPair) phrases(holds func(*comparedFigure) bool) []string {
+	var list []string
+	for i := range p.main {
+		if holds(&p.main[i]) {
+			list = append(list, p.main[i].phrase())
+		}
+	}
+	return list
+}
+
+// missing names the main figures that one side alone has.
+func (p *comparedPair) missing() string {
+	var base, other []string
+	for _, f := range p.main {
+		switch {
+		case f.Base.Value == nil:
+			other = append(other, f.label)
+		case f.Other.Value == nil:
+			base = append(base, f.label)
+		}
+	}
+	var parts []string
+	if base != nil {
+		parts = append(parts, strings.Join(base, ", ")+" of the base alone")
+	}
+	if other != nil {
+		parts = append(parts, strings.Join(other, ", ")+" of the new alone")
+	}
+	if parts == nil {
+		return ""
+	}
+	return "there is a value for " + strings.Join(parts, ", ")
+}
+
+func (p *comparedPair) count(holds func(*comparedFigure) bool) int64 {
+	var n int64
+	for i := range p.all {
+		if holds(&p.all[i]) {
+			n++
+		}
+	}
+	return n
+}
+
+func (p *comparedPair) seedsMost() int64 {
+	var most int64
+	for i := range p.all {
+		most = max(most, p.all[i].Base.Seeds, p.all[i].Other.Seeds)
+	}
+	return most
+}
+
+// sideText says where the figures of a side come from.
+func sideText(s *compare.Side, inside bool) string {
+	parts := []string{clean(s.Name)}
+	if inside {
+		parts[0] = "strategy " + parts[0]
+	}
+	engine := map[string]string{record.EngineReal: "real time", record.EngineVirtual: "virtual time"}[s.Engine]
+	parts = append(parts, cmp.Or(engine, clean(s.Engine), "unknown clock"))
+	if s.Seeds > 1 {
+		parts = append(parts, plural(s.Seeds, "seed")+" from"+string(nbsp)+plainUint(s.Seed))
+	} else {
+		parts = append(parts, "seed"+string(nbsp)+plainUint(s.Seed))
+	}
+	parts = append(parts, "stormtest "+cmp.Or(clean(s.Version), "of unknown version"))
+	if !s.StartedAt.IsZero() {
+		parts = append(parts, s.StartedAt.UTC().Format("2006-01-02 15:04:05")+" UTC")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// insideOne says that the strategies of one result are compared with each other.
+func insideOne(c *compare.Comparison) bool { return c.Inside != "" }
+
+// comparedTroubles are what makes the figures worthless, the base first.
+func comparedTroubles(c *compare.Comparison) []trouble {
+	var list []trouble
+	var told []string
+	add := func(s *compare.Side) {
+		name := s.Name
+		if insideOne(c) {
+			name = c.Inside
+		}
+		if s.Valid || slices.Contains(told, name) {
+			return
+		}
+		told = append(told, name)
+		t := trouble{mark: markRed, word: "INVALID", text: clean(name) + ": the generator was the bottleneck, so that its figures say what that machine could do. What differs may be the machine."}
+		for _, reason := range s.InvalidReasons {
+			t.why = append(t.why, clean(reason))
+		}
+		list = append(list, t)
+	}
+	add(&c.Base)
+	for i := range c.Others {
+		add(&c.Others[i].Side)
+	}
+	return list
+}
+
+// changeText writes a change as from -> to.
+func changeText(c *compare.Change) string {
+	side := func(text string, isDefault bool) string {
+		text = cmp.Or(clean(text), "nothing")
+		if isDefault {
+			text += " (default)"
+		}
+		return text
+	}
+	return side(c.Base, c.BaseDefault) + " -> " + side(c.Other, c.OtherDefault)
+}
+
+// unmatchedText names the strategies that one side alone has; empty where there are none.
+func unmatchedText(o *compare.Other) string {
+	var parts []string
+	names := func(list []string) string {
+		out := make([]string, len(list))
+		for i, name := range list {
+			out[i] = clean(name)
+		}
+		return strings.Join(out, ", ")
+	}
+	if len(o.OnlyBase) > 0 {
+		parts = append(parts, names(o.OnlyBase)+" in the base alone")
+	}
+	if len(o.OnlyOther) > 0 {
+		parts = append(parts, names(o.OnlyOther)+" in "+clean(o.Name)+" alone")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// methodText says how noise is told; empty where no seeds were asked.
+func methodText(c *compare.Comparison) string {
+	for i := range c.Others {
+		for k := range c.Others[i].Pairs {
+			if c.Others[i].Pairs[k].Grounds == compare.BySeeds {
+				return "a figure is beyond noise where arranging the seeds of both sides anew sets hardly ever any figure as far apart (a permutation test of all figures together). " +
+					"Of the comparisons of a plan with itself, at most " + percentText(c.FalsePositiveShare) + " show anything at all."
+			}
+		}
+	}
+	return ""
+}
+
+func percentText(share float64) string { return percent(&share) }
