@@ -49,7 +49,7 @@ var imports = map[string][]string{
 	},
 	"report":         {"load/record", "report/check", "report/compare", "report/literal"},
 	"report/check":   {"load/record"},
-	"report/compare": {"load/record", "report/check"},
+	"report/compare": {"load/record", "report/check", "report/literal"},
 	"report/literal": {},
 	// It opens files and knows nothing of what is in them; its tests do.
 	"report/browsertest": {},

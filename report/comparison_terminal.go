@@ -24,10 +24,23 @@ func ComparisonTerminal(w io.Writer, c *compare.Comparison, o Options) error {
 		p.blank()
 	}
 	p.para("Base", factIndent, sideText(&c.Base, insideOne(c)))
+	pairs := make([][]comparedPair, len(c.Others))
 	for i := range c.Others {
-		writeOther(p, c, &c.Others[i], o.All)
+		pairs[i] = writeOther(p, c, &c.Others[i])
 	}
-	writeComparedGates(p, c)
+	writeGates(p, &record.Result{Gates: c.Gates, Valid: true}, nil)
+	for i := range pairs {
+		for k := range pairs[i] {
+			title := pairs[i][k].title
+			if len(c.Others) > 1 && !insideOne(c) {
+				title = clean(c.Others[i].Name) + ": " + title
+			}
+			p.heading(title)
+			drawOverlay(p, &pairs[i][k])
+			p.blank()
+			writeFigures(p, &pairs[i][k], o.All)
+		}
+	}
 	if text := methodText(c); text != "" {
 		p.heading("Noise")
 		p.para("", 0, strings.ToUpper(text[:1])+text[1:])
@@ -36,14 +49,18 @@ func ComparisonTerminal(w io.Writer, c *compare.Comparison, o Options) error {
 }
 
 // writeOther writes what one result, or strategy, comes to beside the base.
-func writeOther(p *page, c *compare.Comparison, o *compare.Other, all bool) {
-	if len(c.Others) > 1 {
+func writeOther(p *page, c *compare.Comparison, o *compare.Other) []comparedPair {
+	if len(c.Others) > 1 && !insideOne(c) {
 		p.heading(clean(o.Name) + " against " + clean(c.Base.Name))
 	}
 	p.para("New", factIndent, sideText(&o.Side, insideOne(c)))
-	writeChanges(p, o)
+	head := "Changed"
+	for _, text := range changeTexts(&c.Base, o) {
+		p.para(head, factIndent, text)
+		head = ""
+	}
 	for _, note := range o.Notes {
-		p.para("Note", factIndent, clean(note))
+		p.para("Note", factIndent, clean(note)+".")
 	}
 	if text := unmatchedText(o); text != "" {
 		p.para("Not compared", factIndent, text)
@@ -54,26 +71,7 @@ func writeOther(p *page, c *compare.Comparison, o *compare.Other, all bool) {
 		pairs[i] = comparedPairOf(&o.Pairs[i])
 		writeSummary(p, &pairs[i])
 	}
-	for i := range pairs {
-		p.heading(pairs[i].title)
-		drawOverlay(p, &pairs[i])
-		p.blank()
-		writeFigures(p, &pairs[i], all)
-	}
-}
-
-// writeChanges says what was asked differently, and what else is not the same.
-func writeChanges(p *page, o *compare.Other) {
-	head := "Changed"
-	for _, list := range [][]compare.Change{o.PlanChanges, o.OtherChanges} {
-		for i := range list {
-			p.para(head, factIndent, "--"+clean(list[i].Name)+" "+changeText(&list[i]))
-			head = ""
-		}
-	}
-	if o.Same {
-		p.para(head, factIndent, "nothing in the plan but perhaps its seeds")
-	}
+	return pairs
 }
 
 // toneMarks are the colours of what words say already.
@@ -200,7 +198,7 @@ func writeFurther(p *page, pair *comparedPair, all bool) {
 		p.para("Also differ", factIndent, strings.Join(more, ", ")+rest)
 	}
 	if n := len(pair.all) - len(pair.main); n > 0 {
-		p.para("Further", factIndent, plural(int64(n), "figure")+" with --all")
+		p.para("Further", factIndent, "--all shows "+plural(int64(n), "figure")+" more")
 	}
 }
 
@@ -211,13 +209,4 @@ func isMain(metric string) bool {
 		}
 	}
 	return false
-}
-
-// writeComparedGates lists every gate on a difference with what it found.
-func writeComparedGates(p *page, c *compare.Comparison) {
-	if len(c.Gates) == 0 {
-		return
-	}
-	p.heading("Gates")
-	writeGates(p, &record.Result{Gates: c.Gates, Valid: true}, nil)
 }

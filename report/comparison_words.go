@@ -135,7 +135,7 @@ func figureText(metric string, unit record.Unit, v float64) string {
 	case strings.HasSuffix(metric, "peak_over_capacity"):
 		return times(&v)
 	case strings.HasSuffix(metric, "convoy_index"):
-		return index(&v)
+		return honest(v, 3, record.ThresholdPartial, record.ThresholdConvoy)
 	}
 	return number(&v)
 }
@@ -261,8 +261,9 @@ func (p *comparedPair) summary() []comparedSentence {
 		}
 		add(toneNone, "", text+". By chance alone, 2 in "+count(p.seedsMost()+1)+" do; run both with --repeat to know")
 	default:
-		text := "nobody knows what of this is noise: " + p.Grounds.Why() + ". As they stand: "
-		add(toneNone, "", text+strings.Join(p.phrases(func(f *comparedFigure) bool { return finite(f.Difference) && *f.Difference != 0 }), ", "))
+		phrases := p.phrases(func(f *comparedFigure) bool { return finite(f.Difference) && *f.Difference != 0 })
+		add(toneNone, "differs", andMore(phrases, differing))
+		add(toneNone, "nobody knows what of this is noise", p.Grounds.Why())
 	}
 	if p.verdict != "" {
 		add(toneNone, "verdict", p.verdict)
@@ -284,14 +285,22 @@ func (p *comparedPair) summariseBeyond(compared int64, add func(tone, string, st
 		word string
 	}{{toneWorse, "worse"}, {toneBetter, "better"}, {toneOther, "differs"}} {
 		in := func(f *comparedFigure) bool { return f.tone == group.tone }
-		phrases := p.phrases(in)
-		if rest := p.count(in) - int64(len(phrases)); rest > 0 {
-			phrases = append(phrases, plural(rest, "figure")+" beside these")
-		}
-		if phrases != nil {
-			add(group.tone, group.word, strings.Join(phrases, ", "))
+		if n := p.count(in); n > 0 {
+			add(group.tone, group.word, andMore(p.phrases(in), n))
 		}
 	}
+}
+
+// andMore lists phrases, and how many of all figures they leave out.
+func andMore(phrases []string, all int64) string {
+	rest := all - int64(len(phrases))
+	switch {
+	case len(phrases) == 0:
+		return plural(rest, "figure")
+	case rest > 0:
+		return strings.Join(phrases, ", ") + ", and " + plural(rest, "figure") + " more"
+	}
+	return strings.Join(phrases, ", ")
 }
 
 // phrases are those of the main figures that hold.
@@ -379,7 +388,7 @@ func comparedTroubles(c *compare.Comparison) []trouble {
 		if insideOne(c) {
 			name = c.Inside
 		}
-		if s.Valid || slices.Contains(told, name) {
+		if s.Valid || s.FromLog || slices.Contains(told, name) {
 			return
 		}
 		told = append(told, name)
@@ -406,6 +415,24 @@ func changeText(c *compare.Change) string {
 		return text
 	}
 	return side(c.Base, c.BaseDefault) + " -> " + side(c.Other, c.OtherDefault)
+}
+
+// changeTexts says what was asked differently, and what else is not the same.
+func changeTexts(base *compare.Side, o *compare.Other) []string {
+	var list []string
+	for i := range o.PlanChanges {
+		list = append(list, "--"+clean(o.PlanChanges[i].Name)+" "+changeText(&o.PlanChanges[i]))
+	}
+	switch {
+	case o.Same && base.Seed == o.Seed && base.Seeds == o.Seeds:
+		list = append(list, "nothing that was asked, the seeds included")
+	case o.Same:
+		list = append(list, "nothing that was asked but the seeds")
+	}
+	for i := range o.OtherChanges {
+		list = append(list, clean(o.OtherChanges[i].Name)+" "+changeText(&o.OtherChanges[i]))
+	}
+	return list
 }
 
 // unmatchedText names the strategies that one side alone has; empty where there are none.

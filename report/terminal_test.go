@@ -227,32 +227,37 @@ func TestNoLineIsLonger(t *testing.T) {
 			if (name == "long" || width > 45) && width%41 != 0 {
 				continue
 			}
-			plain := render(t, r, report.Options{Width: width})
-			ascii := render(t, r, report.Options{Width: width, ASCII: true})
-			for _, text := range []string{plain, ascii} {
-				for line := range strings.Lines(text) {
-					line = strings.TrimSuffix(line, "\n")
-					if n := displayCells(line); n > width {
-						t.Fatalf("%s at width %d: %d cells: %q", name, width, n, line)
-					}
-					if strings.HasSuffix(line, " ") {
-						t.Fatalf("%s at width %d: blanks at the end of %q", name, width, line)
-					}
-				}
-				if at := strings.IndexFunc(text, func(r rune) bool {
-					return r != '\n' && (r < ' ' || r >= 0x7f && r < 0xa1 || r >= 0xe000 && r < 0xf900 || r == '\u202e' || r == '\u200b')
-				}); at >= 0 {
-					t.Fatalf("%s at width %d: control character %q", name, width, text[at:at+4])
-				}
+			checkDrawn(t, name, width, func(o report.Options) string { return render(t, r, o) })
+		}
+	}
+}
+
+// checkDrawn draws a report of a width in every mode.
+func checkDrawn(t *testing.T, name string, width int, draw func(report.Options) string) {
+	t.Helper()
+	plain, ascii := draw(report.Options{Width: width}), draw(report.Options{Width: width, ASCII: true})
+	for _, text := range []string{plain, ascii} {
+		for line := range strings.Lines(text) {
+			line = strings.TrimSuffix(line, "\n")
+			if n := displayCells(line); n > width {
+				t.Fatalf("%s at width %d: %d cells: %q", name, width, n, line)
 			}
-			if at := strings.IndexFunc(ascii, func(r rune) bool { return r > '~' }); at >= 0 {
-				t.Fatalf("%s at width %d: not ASCII: %q", name, width, ascii[at:at+3])
-			}
-			colored := render(t, r, report.Options{Width: width, Color: true})
-			if stripped := sgr.ReplaceAllString(colored, ""); stripped != plain {
-				t.Fatalf("%s at width %d: colour changes the text", name, width)
+			if strings.HasSuffix(line, " ") {
+				t.Fatalf("%s at width %d: blanks at the end of %q", name, width, line)
 			}
 		}
+		if at := strings.IndexFunc(text, func(r rune) bool {
+			return r != '\n' && (r < ' ' || r >= 0x7f && r < 0xa1 || r >= 0xe000 && r < 0xf900 || r == '\u202e' || r == '\u200b')
+		}); at >= 0 {
+			t.Fatalf("%s at width %d: control character %q", name, width, text[at:at+4])
+		}
+	}
+	if at := strings.IndexFunc(ascii, func(r rune) bool { return r > '~' }); at >= 0 {
+		t.Fatalf("%s at width %d: not ASCII: %q", name, width, ascii[at:at+3])
+	}
+	colored := draw(report.Options{Width: width, Color: true})
+	if stripped := sgr.ReplaceAllString(colored, ""); stripped != plain {
+		t.Fatalf("%s at width %d: colour changes the text", name, width)
 	}
 }
 

@@ -70,6 +70,7 @@ type Side struct {
 	Valid          bool      `json:"valid"`
 	InvalidReasons []string  `json:"invalid_reasons"`
 	Interrupted    bool      `json:"interrupted"`
+	FromLog        bool      `json:"from_log"` // it was made from a log, which holds arrivals and no figures
 	Strategies     []string  `json:"strategies"`
 }
 

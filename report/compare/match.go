@@ -147,7 +147,8 @@ func (s side) side() Side {
 	r := s.result
 	out := Side{
 		Name: s.name, Version: r.Tool.Version, Engine: s.runs[0].Engine, PlanHash: r.PlanHash, Seed: r.Seed, StartedAt: r.StartedAt,
-		Valid: r.Valid, InvalidReasons: append([]string{}, r.InvalidReasons...), Interrupted: r.Interrupted, Strategies: strategies(s.runs), Seeds: 1,
+		Valid: r.Valid, InvalidReasons: append([]string{}, r.InvalidReasons...), Interrupted: r.Interrupted, FromLog: s.runs[0].FromLog != nil,
+		Strategies: strategies(s.runs), Seeds: 1,
 	}
 	for _, run := range s.runs {
 		if rep := repeats(run); rep != nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"stormtest/load/record"
+	"stormtest/report/literal"
 )
 
 // A Refusal says why results cannot be compared, or merged. Problems is never empty.
@@ -12,8 +13,9 @@ type Refusal struct{ Problems []string }
 
 func (r *Refusal) Error() string { return strings.Join(r.Problems, "\n") }
 
+// add adds a problem. What it quotes was written by others, and goes to a terminal.
 func (r *Refusal) add(format string, args ...any) {
-	r.Problems = append(r.Problems, fmt.Sprintf(format, args...))
+	r.Problems = append(r.Problems, literal.Text(fmt.Sprintf(format, args...)))
 }
 
 // refuseAlone refuses a result that nothing can be compared with.
