@@ -24,7 +24,7 @@ func TestAdvise(t *testing.T) {
 	if c.code != codePassed || c.err != "" {
 		t.Fatalf("code %d, stderr %q", c.code, c.err)
 	}
-	for _, want := range []string{"FOUND", "Policies", "yours", "Sizing", "60 clients at 60.0/s take 1 s", "clients: 60\n", "completion <= 10s", "this scenario is in " + file} {
+	for _, want := range []string{"FOUND", "Policies", "yours", "Sizing", "60 clients at 60.0/s take 1 s", "clients: 60\n", "completion <= 10s @90%", "this scenario is in " + file} {
 		if !strings.Contains(c.out, want) {
 			t.Errorf("stdout lacks %q:\n%s", want, c.out)
 		}
@@ -42,6 +42,14 @@ func TestAdvise(t *testing.T) {
 		t.Errorf("--json wrote %+v, %v", a, err)
 	}
 	if sim := do(t.Context(), nil, "sim", "--file", file, "--seed", "5", "--repeat", "5", "--quiet"); sim.code != codePassed {
+		t.Errorf("stormtest sim of what was found: code %d, stderr %q\n%s", sim.code, sim.err, sim.out)
+	}
+
+	// A share of successes is a gate, too.
+	if c := do(t.Context(), nil, "advise", "--clients", "60", "--capacity", "60/s", "--success", "99%", "--seed", "1", "-o", file, "--quiet"); c.code != codePassed {
+		t.Fatalf("code %d, stderr %q", c.code, c.err)
+	}
+	if sim := do(t.Context(), nil, "sim", "--file", file, "--seed", "5", "--quiet"); sim.code != codePassed || !strings.Contains(sim.out, "success_share >= 0.99 @90%") {
 		t.Errorf("stormtest sim of what was found: code %d, stderr %q\n%s", sim.code, sim.err, sim.out)
 	}
 

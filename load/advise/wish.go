@@ -107,13 +107,14 @@ func (ws wishes) without(i int) wishes {
 }
 
 // gate is the wish as a gate of a scenario, none for the peak: the metric of that name has the first
-// attempts in it.
+// attempts in it. Over several seeds it holds in less of them than the policy has proven, so that chance does not fail it.
 func (w Wish) gate() []string {
+	const over = " @90%"
 	switch w.Name {
 	case record.WishCompletion:
-		return []string{"completion <= " + time.Duration(w.Limit).String()}
+		return []string{"completion <= " + time.Duration(w.Limit).String() + over}
 	case record.WishSuccess:
-		return []string{"success_share >= " + percent(w.Limit)}
+		return []string{"success_share >= " + strconv.FormatFloat(w.Limit, 'f', -1, 64) + over}
 	}
 	return nil
 }
