@@ -36,6 +36,7 @@ func (s *storm) runSeeds(ctx context.Context) (seedRuns, error) {
 			return all, err
 		}
 		whole := ctx.Err() == nil
+		run.Whole = whole
 		switch {
 		case i == 0:
 			all.first, all.invalid = &run, reasons

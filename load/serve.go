@@ -108,11 +108,12 @@ func serve(ctx context.Context, p plan.Plan, c Service, env Env, listen listenWa
 	if err != nil {
 		return nil, fmt.Errorf("load: serve: %w", err)
 	}
+	result.Interrupted = s.interrupted(ctx)
+	run.Whole = !result.Interrupted
 	result.Runs = []record.Run{run}
 	env.finished(run)
 	result.InvalidReasons = append(result.InvalidReasons, s.listen.reasons()...)
 	result.Valid = len(result.InvalidReasons) == 0
-	result.Interrupted = s.interrupted(ctx)
 	return result, errors.Join(s.log.done(!result.Interrupted), trace.flush())
 }
 

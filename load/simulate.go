@@ -227,6 +227,7 @@ func (s *simulation) write(c *sim.Config, t *trial, g *gauge) {
 
 // ending keeps of a run what the result needs.
 func (s *simulation) ending(at place, run record.Run, cut bool) ending {
+	run.Whole = !cut
 	e := ending{whole: !cut}
 	if at.seed == 0 {
 		e.run = &run

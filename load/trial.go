@@ -153,9 +153,6 @@ func (t *trial) notes(unstarted int64) []string {
 		notes = append(notes, fmt.Sprintf("the fleet was too small: %d operations were due while none of the %d clients was idle, and were not started",
 			unstarted, t.plan.Clients))
 	}
-	if t.plan.Repeat > 1 && len(t.plan.Gates) > 0 {
-		notes = append(notes, "the gates judge the run of the first seed, not the range over the seeds")
-	}
 	return notes
 }
 

@@ -45,7 +45,7 @@ func resultPage(r *record.Result) *htmlPage {
 	plan := readPlan(r)
 	p := &htmlPage{Title: pageTitle(r, plan), Lead: pageLead(r, plan)}
 	p.Summary = append(p.Summary, verdictSection(r, plan))
-	p.Summary = appendFilled(p.Summary, gatesSection(r, plan), compareSection(r, plan), seedsSection(r), probeSection(r))
+	p.Summary = appendFilled(p.Summary, gatesSection(r), compareSection(r, plan), seedsSection(r), probeSection(r))
 	if len(r.Runs) > 0 {
 		p.Toolbar = pageToolbar(r)
 		p.Sections = append(p.Sections, arrivalsSection(r, plan), goodputSection(r, plan), synchronySection(r, plan), delaysSection(r), latencySection(r),

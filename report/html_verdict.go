@@ -107,9 +107,9 @@ func notesBlocks(r *record.Result) []htmlBlock {
 }
 
 // gatesSection lists the gates, those that failed as loudly as the terminal does.
-func gatesSection(r *record.Result, plan planFields) htmlSection {
+func gatesSection(r *record.Result) htmlSection {
 	s := htmlSection{ID: "gates", Title: "Gates"}
-	facts := htmlFacts(func(p *page) { writeGates(p, r, plan) })
+	facts := htmlFacts(func(p *page) { writeGates(p, r) })
 	if len(facts) == 0 {
 		return s
 	}

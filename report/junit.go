@@ -25,7 +25,7 @@ import (
 // a case, and where no gates were asked it is the only one. The run's length is the first case's time; gates take none.
 func JUnit(w io.Writer, r *record.Result) error {
 	plan := readPlan(r)
-	cases := append([]junitCase{junitRunCase(r, plan)}, junitGates(r, plan)...)
+	cases := append([]junitCase{junitRunCase(r, plan)}, junitGates(r)...)
 	suite := junitSuite{
 		Name: "stormtest", Package: "stormtest", Hostname: "localhost",
 		Tests: len(cases), Time: cases[0].Time, Properties: junitProperties(r), Cases: cases, Out: junitText{junitSummary(r, plan)},
@@ -125,7 +125,7 @@ func junitRunCase(r *record.Result, plan planFields) junitCase {
 }
 
 // junitGates are the cases of the gates, each with a name of its own: GitLab drops what is named twice.
-func junitGates(r *record.Result, plan planFields) []junitCase {
+func junitGates(r *record.Result) []junitCase {
 	var cases []junitCase
 	seen := map[string]int{}
 	for _, g := range r.Gates {
@@ -141,7 +141,7 @@ func junitGates(r *record.Result, plan planFields) []junitCase {
 			}, "\n")}
 		case !r.Valid:
 			c.Skipped = &junitReason{Message: "INVALID: a gate on the figures of such a run says nothing (" + reason + ")"}
-		case gatesCut(r, plan):
+		case gatesCut(r):
 			c.Skipped = &junitReason{Message: "CUT SHORT: held against what there was when the run was cut, which is no pass (" + reason + ")"}
 		}
 		cases = append(cases, c)
@@ -218,7 +218,7 @@ func junitSummary(r *record.Result, plan planFields) string {
 	case len(r.Gates) == 0:
 		lines = append(lines, "No gates were asked.")
 	default:
-		s := gatesSummary(r, plan)
+		s := gatesSummary(r)
 		lines = append(lines, "Gates "+s.word+": "+s.text)
 	}
 	return strings.ReplaceAll(strings.Join(append(lines, junitRepeat(r)), "\n"), string(nbsp), " ")

@@ -49,7 +49,7 @@ func markdownHead(r *record.Result, plan planFields) string {
 		b.WriteString("**" + f.head + ":** " + escaped(shortened(f.text, sentenceMost)) + "\n\n")
 	}
 	b.WriteString(markdownVerdicts(r, plan))
-	b.WriteString(markdownGates(r, plan))
+	b.WriteString(markdownGates(r))
 	b.WriteString(markdownTables(r, plan))
 	b.WriteString(markdownArrivals(r, plan))
 	return b.String()
@@ -62,7 +62,7 @@ func markdownTitle(r *record.Result, plan planFields) string {
 		parts = append(parts, t.word)
 	}
 	if len(r.Gates) > 0 {
-		s := gatesSummary(r, plan)
+		s := gatesSummary(r)
 		holds, _, _ := strings.Cut(s.text, ";")
 		parts = append(parts, "gates "+s.word+": "+holds)
 	}
@@ -104,7 +104,7 @@ func markdownVerdicts(r *record.Result, plan planFields) string {
 }
 
 // markdownGates is a table of all gates, the failed ones first.
-func markdownGates(r *record.Result, plan planFields) string {
+func markdownGates(r *record.Result) string {
 	if len(r.Gates) == 0 {
 		return ""
 	}
@@ -120,7 +120,7 @@ func markdownGates(r *record.Result, plan planFields) string {
 		}
 		rows = append(rows, word+" | "+code(shortened(clean(g.Gate), gateMost))+" | "+escaped(shortened(clean(g.Reason), sentenceMost))+" |")
 	}
-	s := gatesSummary(r, plan)
+	s := gatesSummary(r)
 	return "### Gates " + s.word + ": " + escaped(s.text) + "\n\n| | gate | found |\n|---|---|---|\n" + bounded("| ", "gate", rows) + "\n"
 }
 

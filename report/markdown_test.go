@@ -240,7 +240,7 @@ func TestMarkdownSaysTheWorstFirst(t *testing.T) {
 		"interrupted": "## stormtest: INTERRUPTED; full ",
 		"log":         "## stormtest: RECOVERED; ",
 		"nothing":     "## stormtest: nothing ran\n",
-		"seeds":       "## stormtest: gates passed: 1 of 1 hold, on the first seed alone; none CONVOY",
+		"seeds":       "## stormtest: gates passed: 1 of 1 hold; none CONVOY",
 		"four":        "## stormtest: none CONVOY, equal ",
 	} {
 		if text := markdown(t, all[name]); !strings.HasPrefix(text, want) {

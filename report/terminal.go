@@ -23,7 +23,7 @@ func Terminal(w io.Writer, r *record.Result, o Options) error {
 	writeTroubles(p, r, plan)
 	writeHead(p, r, plan)
 	writeVerdicts(p, r, plan)
-	writeGates(p, r, plan)
+	writeGates(p, r)
 	if len(r.Runs) > 1 {
 		writeSideBySide(p, r, plan)
 	} else {
@@ -94,12 +94,11 @@ func notBegun(r *record.Result, plan planFields) string {
 	return ", and what had not begun is missing: " + strings.Join(missing, ", ")
 }
 
-// gatesCut says that gates were held against a run that had not come to its end. Where several seeds were to run it
-// is the first that counts.
-func gatesCut(r *record.Result, plan planFields) bool {
-	whole := func(run record.Run) bool { return run.Repeats != nil && run.Repeats.Count > 0 }
-	return r.Interrupted && (notBegun(r, plan) != "" || !slices.ContainsFunc(r.Runs, whole) ||
-		slices.ContainsFunc(r.Runs, func(run record.Run) bool { return !whole(run) }))
+// gatesCut says that no run came to its end. Where some did each gate's own reason tells which of them it is of.
+func gatesCut(r *record.Result) bool {
+	return r.Interrupted && !slices.ContainsFunc(r.Runs, func(run record.Run) bool {
+		return run.Whole || run.Repeats != nil && run.Repeats.Count > 0
+	})
 }
 
 // A gateSummary is what the gates came to: a word in its colour, and a sentence.
@@ -110,7 +109,7 @@ type gateSummary struct {
 }
 
 // gatesSummary says what the gates of r came to; there is one at least.
-func gatesSummary(r *record.Result, plan planFields) gateSummary {
+func gatesSummary(r *record.Result) gateSummary {
 	s := gateSummary{mark: markGreen, word: "passed"}
 	for _, g := range r.Gates {
 		if !g.OK {
@@ -120,15 +119,11 @@ func gatesSummary(r *record.Result, plan planFields) gateSummary {
 	if s.failed > 0 {
 		s.word, s.mark = gateFailed, markRed
 	}
-	first := ""
-	if seedsOf(r) != nil {
-		first = ", on the first seed alone"
-	}
-	if gatesCut(r, plan) {
+	s.text = count(int64(len(r.Gates)-s.failed)) + " of " + count(int64(len(r.Gates))) + " hold"
+	if gatesCut(r) {
 		s.word, s.mark = "CUT SHORT", markYellow
-		first += "; they were held against what there was when the run was cut, which is no pass"
+		s.text += "; they were held against what there was when the run was cut, which is no pass"
 	}
-	s.text = count(int64(len(r.Gates)-s.failed)) + " of " + count(int64(len(r.Gates))) + " hold" + first
 	return s
 }
 
@@ -147,11 +142,11 @@ func gateWord(g record.Gate) string {
 }
 
 // writeGates lists every gate with what it found.
-func writeGates(p *page, r *record.Result, plan planFields) {
+func writeGates(p *page, r *record.Result) {
 	if len(r.Gates) == 0 {
 		return
 	}
-	s := gatesSummary(r, plan)
+	s := gatesSummary(r)
 	p.para("Gates", factIndent, styled(s.mark, s.word)+": "+s.text)
 	for _, g := range r.Gates {
 		mark := markGreen

@@ -109,7 +109,7 @@ func TestSeedsSideBySide(t *testing.T) {
 		}
 	}
 	for _, part := range []string{
-		"Seeds 400 seeds from 42 to 441 ran.", "1 of 1 hold, on the first seed alone", "in n so many seeds had a value",
+		"Seeds 400 seeds from 42 to 441 ran.", "1 of 1 hold ok full: amplification<6", "in n so many seeds had a value",
 		"the ranking holds for this target model: model reject-if-busy, capacity 1000/s", "Seed 42, the first of 400", "the same plan with --seed 42 --repeat 400",
 		"decorrelated OVERLOAD (CLEAR in 392 of 400 seeds, OVERLOAD in 8) too many", "none CONVOY (in all 400 seeds) 1,000 clients", "means only where every seed has the figure",
 	} {

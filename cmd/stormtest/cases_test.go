@@ -229,6 +229,7 @@ func TestFilesOfAClosedPort(t *testing.T) {
 // D-19: no data is a failure, all gates are judged, and the exit code says what they say.
 func TestGatesOnNothingFail(t *testing.T) {
 	nobody := []string{"--clients", "5", "--max-retries", "0", "--outage", "0s..30s=refuse", "--bucket", "5s"}
+	const noAnswer, noRetries = "no data: no attempt was answered", "no data: too few retries in the window"
 	tests := []struct {
 		name  string
 		args  []string
@@ -237,12 +238,12 @@ func TestGatesOnNothingFail(t *testing.T) {
 		code  int
 	}{
 		{"nobody answers", nobody, []string{"success_rate>=0.9", "p99<1s", "sync_index<0.5"},
-			[]string{"success_share is 0, want >= 0.9", "no data", "no data"}, codeGate},
+			[]string{"success_share is 0, want >= 0.9", noAnswer, noRetries}, codeGate},
 		{"a closed port", []string{"--clients", "5", "--max-retries", "0", "--bucket", "5s", "http://127.0.0.1:1/"},
 			[]string{"success_rate>=0.9", "p99<1s", "sync_index<0.5"},
-			[]string{"success_share is 0, want >= 0.9", "no data", "no data"}, codeGate},
+			[]string{"success_share is 0, want >= 0.9", noAnswer, noRetries}, codeGate},
 		{"and no bound saves it", nobody, []string{"p99<24h", "p99>0s", "p99!=1s", "sync_index<=1", "attempts_sent==5"},
-			[]string{"no data", "no data", "no data", "no data", ""}, codeGate},
+			[]string{noAnswer, noAnswer, noAnswer, noRetries, ""}, codeGate},
 		{"a healthy target", small("--bucket", "5s"), []string{"success_rate>=0.9"}, []string{""}, codePassed},
 	}
 	for _, tt := range tests {

@@ -17,8 +17,8 @@ func newSim(w world) *cobra.Command {
 		Long: `Runs the plan in virtual time: the same clients, strategies, policy, target and
 report, under a queue of events in place of a clock and sockets. Nothing is sent,
 nobody is ever late, and the same plan and seed give the same figures on any machine.
---repeat N runs N seeds, one a core at a time, and reports the range of each figure;
-gates are judged on the first seed alone.
+--repeat N runs N seeds, one a core at a time, and reports the range of each figure.
+A gate must hold in every one of them, unless it says otherwise: @mean, @95%, @first.
 The network is what --latency and --loss say; a URL is refused.`,
 		Example: `  stormtest sim --strategy all --clients 1000 --repeat 200
   stormtest sim --clients 1000000 --capacity 20000/s --duration 1h --max-elapsed 1h

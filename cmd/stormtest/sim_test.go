@@ -230,7 +230,7 @@ func TestSimInterrupted(t *testing.T) {
 		if err := json.Unmarshal(text, &r); err != nil || got != code || errs.Len() > 0 {
 			t.Fatalf("code %d, stderr %q, %v; want %d", got, errs.String(), err, code)
 		}
-		if !r.Interrupted || len(r.Runs) != 1 || r.Runs[0].Duration >= 24*time.Hour || !r.Runs[0].Books.Balanced || r.Runs[0].Operations.Unfinished != 20000 || len(r.Gates) != 1 || r.Gates[0].OK {
+		if !r.Interrupted || len(r.Runs) != 1 || r.Runs[0].Duration >= 24*time.Hour || !r.Runs[0].Books.Balanced || r.Runs[0].Operations.Unfinished != 20000 || len(r.Gates) != 2 || r.Gates[0].OK || r.Gates[1].OK || r.Gates[1].Reason != "no data: strategy full did not run" {
 			t.Errorf("interrupted %v, %d runs, gates %+v", r.Interrupted, len(r.Runs), r.Gates)
 		}
 	}
@@ -380,7 +380,7 @@ func TestSimExamplesRun(t *testing.T) {
 // that there is none, and real time does not offer the models that it refuses.
 func TestSimIsToldApart(t *testing.T) {
 	help := strings.Join(strings.Fields(do(t.Context(), nil, "sim", "--help").out), " ")
-	for _, part := range []string{"Exit codes:", "no effect in virtual time", "Gates are judged on the first seed alone", "slots|token-bucket|reject-if-busy|occ"} {
+	for _, part := range []string{"Exit codes:", "no effect in virtual time", "A gate must hold in every one of them", "slots|token-bucket|reject-if-busy|occ"} {
 		if !strings.Contains(help, part) {
 			t.Errorf("the help of sim does not say %q", part)
 		}

@@ -266,7 +266,7 @@ var table = []Field{
 		value: duration{at: func(p *Plan) *time.Duration { return &p.Duration }, lo: time.Millisecond, hi: day}},
 	{Name: "seed", Group: Fleet, Usage: "Seed of all chance in the run; random takes one from the operating system and prints it",
 		value: seed{at: func(p *Plan) *Seed { return &p.Seed }}},
-	{Name: "repeat", Group: Fleet, Usage: "Seeds to run: the given one and those that follow it; the report has the range of each figure and counts the verdicts. Gates are judged on the first seed alone", later: true,
+	{Name: "repeat", Group: Fleet, Usage: "Seeds to run: the given one and those that follow it; the report has the range of each figure and counts the verdicts. A gate must hold in every seed, unless its @ says otherwise", later: true,
 		value: count[int]{at: func(p *Plan) *int { return &p.Repeat }, lo: 1, hi: repeatMost}},
 	{Name: "transport", Group: Fleet, Usage: "How attempts reach the built-in target: over real sockets or, for more clients than a process has sockets, handed over in memory, in real time; no effect in virtual time, which has neither",
 		value: choice{at: func(p *Plan) *string { return &p.Transport }, words: []string{TransportTCP, TransportMemory}}},
@@ -350,7 +350,7 @@ var table = []Field{
 	{Name: "bucket", Group: Record, Usage: "Width of the buckets in which arrivals are counted",
 		value: duration{at: func(p *Plan) *time.Duration { return &p.Bucket }, lo: time.Millisecond, hi: 10 * time.Second}},
 
-	{Name: "gate", Group: Gates, Usage: "Condition that the result must meet, with units; no data fails it",
+	{Name: "gate", Group: Gates, Usage: "Condition that the result must meet, with units; no data fails it. With a repeat every seed must meet it, unless it ends in @mean, @95% (of the seeds) or @first; 'stormtest gates' lists the metrics",
 		list: listOf[string]{at: func(p *Plan) *[]string { return &p.Gates }, shape: "METRIC OP VALUE",
 			parse: parseGate, format: asIs}},
 }

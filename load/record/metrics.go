@@ -93,6 +93,17 @@ func (m Metric) Why(r *Run) string {
 	return "the result does not hold it"
 }
 
+// WhySeed says in words when a seed may have no value, of whose run no more is known.
+func (m Metric) WhySeed() string {
+	switch why := m.Absent; {
+	case m.beyond != nil:
+		return why + ", or it is beyond the histogram, which ends at " + m.highest()
+	case why != "":
+		return why
+	}
+	return "no operation was started"
+}
+
 // highest is the end of the metric's histogram in words.
 func (m Metric) highest() string {
 	if m.Unit == UnitDuration {

@@ -22,7 +22,9 @@ func distributionMetrics() []Metric {
 		for _, s := range statistics {
 			m := Metric{Name: h.name + "_" + s.name, Unit: h.unit, Meaning: s.meaning + " of " + h.meaning, Absent: h.absent, Histogram: h.name}
 			m.value = func(r *Run) *float64 { return s.of(h.of(r)) }
-			m.beyond = func(r *Run) bool { return h.of(r).Beyond(s.quantile) }
+			if s.quantile < 1 { // the others are exact
+				m.beyond = func(r *Run) bool { return h.of(r).Beyond(s.quantile) }
+			}
 			if s.name == "count" {
 				m.Unit, m.Meaning, m.Absent = UnitCount, "how many there are of "+h.meaning, ""
 			}

@@ -72,7 +72,7 @@ func (f *Family) Names() []string {
 func (f *Family) named(name string) (Metric, bool) {
 	rest, ok := strings.CutPrefix(name, f.Prefix)
 	at := slices.IndexFunc(f.Keys, func(key string) bool { return f.name(key) == name })
-	if !ok || at < 0 && !(f.Statuses && isStatus(rest)) {
+	if !ok || at < 0 && (!f.Statuses || !isStatus(rest)) {
 		return Metric{}, false
 	}
 	key := rest
@@ -105,14 +105,14 @@ func isStatus(key string) bool {
 	return len(key) == 3 && key[0] >= '1' && key[0] <= '9' && strings.Trim(key, "0123456789") == ""
 }
 
-// keyed returns what the run counts by key, 0 left out: by the metric's name.
+// keyed returns what a run counts by key, 0 left out: by the metric's name. Nil where nothing was started.
 func keyed(r *Run) map[string]int64 {
-	var all map[string]int64
+	if r.FromLog != nil || r.Outside == nil && r.Operations.Started == 0 {
+		return nil
+	}
+	all := map[string]int64{}
 	for i := range families {
 		for key, n := range families[i].of(r) {
-			if all == nil {
-				all = map[string]int64{}
-			}
 			if n != 0 {
 				all[families[i].name(key)] = n
 			}

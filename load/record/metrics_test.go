@@ -16,6 +16,7 @@ import (
 // unmeasured are the fields of a Run that no metric reads, each with the reason. A field stands for all below it.
 var unmeasured = map[string]string{
 	"Bucket":                   "the plan's",
+	"Whole":                    "no gate holds of a run that was cut",
 	"CapacityPerSecond":        "the plan's, or the probe's",
 	"Convoy.WindowFrom":        "where, not how much: of the plan and the first failure",
 	"Convoy.WindowTo":          "where, not how much",

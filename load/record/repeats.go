@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 )
 
 // Repeats says how the figures of a run differ from one seed to the next.
@@ -17,14 +18,17 @@ type Repeats struct {
 	Each []uint64 `json:"each,omitempty"`
 	// Verdicts counts the seeds by what [Run.Headline] says of each.
 	Verdicts map[Verdict]int64 `json:"verdicts"`
-	Figures  map[string]Spread `json:"figures"` // by the name of the Metric, with every one of them; none where Count is 0
+	// Figures are by the name of the Metric, with every one of them, and of a Family those that some seed counted; none
+	// where Count is 0.
+	Figures map[string]Spread `json:"figures"`
 }
 
 // A Spread is what one figure was over several seeds: its mean, and the 5th and 95th percentile, each the
 // value of a seed, by nearest rank: the smallest that at least 5 % (95 %) of the values do not
 // exceed, with n of them the value at rank n·5/100 (n·95/100), rounded up. Durations are in ns.
 //
-// Count is how many seeds had a value; the others are in no figure. Where none had one all are nil.
+// Count is how many seeds had a value; the others are in no figure. Where none had one all are nil, and of words, of which
+// there is no mean, all but Values.
 type Spread struct {
 	Mean  *float64 `json:"mean"`
 	P5    *float64 `json:"p5"`
@@ -37,12 +41,15 @@ type Spread struct {
 
 // A Seed is what a Repeats takes from the run of one seed.
 type Seed struct {
-	Figures []float64 // as the function Figures returns them
-	Verdict Verdict   // the run's Headline
+	Figures []float64        // as the function Figures returns them
+	Counts  map[string]int64 // by the metric of a Family, those above 0
+	Verdict Verdict          // the run's Headline
 }
 
 // SeedOf returns what a Repeats takes from a run.
-func SeedOf(run *Run) Seed { return Seed{Figures: Figures(run), Verdict: run.Headline()} }
+func SeedOf(run *Run) Seed {
+	return Seed{Figures: Figures(run), Counts: keyed(run), Verdict: run.Headline()}
+}
 
 // RepeatsOf returns what the seeds that came to their end have in common: those from first on, of as many as were
 // asked for.
@@ -58,17 +65,50 @@ func RepeatsOf(first uint64, asked int, seeds []Seed) *Repeats {
 		r = &Repeats{Seeds: [2]uint64{first, first}, Figures: map[string]Spread{}}
 	}
 	r.Asked, r.Verdicts = int64(asked), verdicts
+	r.addCounts(seeds)
 	return r
+}
+
+// addCounts adds what some of the seeds counted by key.
+func (r *Repeats) addCounts(seeds []Seed) {
+	var names, others []string
+	for _, s := range seeds {
+		for name := range s.Counts {
+			switch {
+			case strings.HasSuffix(name, "_"+otherKey):
+				others = append(others, name)
+			default:
+				names = append(names, name)
+			}
+		}
+	}
+	slices.Sort(others)
+	slices.Sort(names)
+	for _, name := range slices.Concat(slices.Compact(others), slices.Compact(names)) { // the others first: they say what is not known of the rest
+		m, ok := MetricNamed(name)
+		if !ok {
+			continue
+		}
+		column := make([]float64, len(seeds))
+		for i, absent := range r.uncounted(m) {
+			column[i] = math.NaN()
+			if n, counted := seeds[i].Counts[name]; counted {
+				column[i] = float64(n)
+			} else if absent != nil {
+				column[i] = *absent
+			}
+		}
+		r.Figures[name] = spreadOf(column)
+	}
 }
 
 // Figures returns the values of [Metrics] in their order, NaN where the run has none or knows only that
 // it is beyond a histogram: a mean over such values would be too low.
 func Figures(run *Run) []float64 {
-	metrics := Metrics()
 	values := make([]float64, len(metrics))
-	for i, m := range metrics {
+	for i := range metrics {
 		values[i] = math.NaN()
-		if v := m.Value(run); v != nil && (m.beyond == nil || !m.beyond(run)) {
+		if v := metrics[i].Value(run); v != nil {
 			values[i] = *v
 		}
 	}
@@ -84,7 +124,7 @@ func Repeated(first uint64, rows [][]float64) *Repeats {
 		return nil
 	}
 	r := Repeats{Count: int64(len(rows)), Seeds: [2]uint64{first, first + uint64(len(rows)-1)}, Figures: map[string]Spread{}}
-	for k, m := range Metrics() {
+	for k := range metrics {
 		column := make([]float64, len(rows))
 		for i, row := range rows {
 			if k >= len(row) {
@@ -92,7 +132,11 @@ func Repeated(first uint64, rows [][]float64) *Repeats {
 			}
 			column[i] = row[k]
 		}
-		r.Figures[m.Name] = spreadOf(column)
+		s := spreadOf(column)
+		if metrics[k].Unit == UnitWord {
+			s.Mean, s.P5, s.P95 = nil, nil, nil
+		}
+		r.Figures[metrics[k].Name] = s
 	}
 	return &r
 }
@@ -118,4 +162,36 @@ func spreadOf(all []float64) Spread {
 	at := func(percent int) *float64 { return ptr(sorted[(n*percent+99)/100-1]) }
 	s.Mean, s.P5, s.P95, s.Count = ptr(sum/float64(n)), at(5), at(95), int64(n)
 	return s
+}
+
+// Values returns a metric's figure of every seed in their order, nil for one without; nil where they were not kept.
+func (r *Repeats) Values(m Metric) []*float64 {
+	spread, named := r.Figures[m.Name]
+	if !named && m.family != nil {
+		return r.uncounted(m)
+	}
+	if int64(len(spread.Values)) != r.Count {
+		return nil
+	}
+	return spread.Values
+}
+
+// uncounted is what each seed has of a key that it did not count: 0, or no value where it may have been among the others,
+// or where the seed counted nothing at all. It is nil where the values of the seeds were not kept.
+func (r *Repeats) uncounted(m Metric) []*float64 {
+	started := r.Figures["attempts_sent"].Values
+	if int64(len(started)) != r.Count {
+		return nil
+	}
+	var others []*float64
+	if slices.Contains(m.family.Keys, otherKey) && m.key != otherKey {
+		others = r.Figures[m.family.Prefix+otherKey].Values
+	}
+	values := make([]*float64, len(started))
+	for i := range values {
+		if started[i] != nil && !m.family.atTarget && (i >= len(others) || others[i] == nil || *others[i] == 0) {
+			values[i] = count(0)
+		}
+	}
+	return values
 }

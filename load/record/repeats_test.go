@@ -1,6 +1,7 @@
 package record_test
 
 import (
+	"fmt"
 	"math"
 	"reflect"
 	"slices"
@@ -134,5 +135,59 @@ func TestFigures(t *testing.T) {
 	}
 	if m, ok := record.MetricNamed("success_rate"); !ok || m.Name != "success_share" || *m.Value(&run) != 1 {
 		t.Errorf("success_rate is %+v", m)
+	}
+}
+
+// TestRepeatsCountByKey: what some seed counted is a figure of all, 0 in the others, and what none counted is 0 in all; but
+// not where it may be among the outcomes that are not named.
+func TestRepeatsCountByKey(t *testing.T) {
+	seedOf := func(started int64, outcomes map[string]int64) record.Seed {
+		run := record.Run{Operations: record.Operations{Started: started, GaveUp: map[string]int64{"max_retries": 2, "max_elapsed": 0}}}
+		run.Attempts = record.Attempts{Sent: 9, ByOutcome: outcomes}
+		return record.SeedOf(&run)
+	}
+	r := record.RepeatsOf(1, 5, []record.Seed{
+		seedOf(1, map[string]int64{"503": 5, "weird": 3}), seedOf(1, map[string]int64{"timeout": 2}), seedOf(1, map[string]int64{"other": 1, "503": 4}), seedOf(0, nil), seedOf(1, nil),
+	})
+	nan := math.NaN()
+	for name, want := range map[string][]float64{
+		"outcome_503": {5, 0, 4, nan, 0}, "outcome_timeout": {0, 2, nan, nan, 0}, "outcome_other": {0, 0, 1, nan, 0}, "outcome_reset": {0, 0, nan, nan, 0},
+		"gave_up_max_retries": {2, 2, 2, nan, 2}, "gave_up_max_elapsed": {0, 0, 0, nan, 0}, "lost_refused": {0, 0, 0, nan, 0}, "answer_503": {nan, nan, nan, nan, nan},
+		"attempts_sent": {9, 9, 9, nan, 9},
+	} {
+		m, ok := record.MetricNamed(name)
+		if !ok {
+			t.Fatal(name)
+		}
+		var got []float64
+		for _, v := range r.Values(m) {
+			if got = append(got, nan); v != nil {
+				got[len(got)-1] = *v
+			}
+		}
+		if fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%s = %v, want %v", name, got, want)
+		}
+	}
+	if s := r.Figures["outcome_503"]; *s.Mean != 2.25 || s.Count != 4 {
+		t.Errorf("outcome_503 = %+v", s)
+	}
+	if _, stands := r.Figures["outcome_reset"]; stands || len(r.Figures) != len(record.Metrics())+4 {
+		t.Errorf("%d figures, want those that occurred alone", len(r.Figures))
+	}
+	old := record.Repeats{Count: 5, Figures: map[string]record.Spread{"attempts_sent": {Count: 5}}}
+	if m, _ := record.MetricNamed("outcome_503"); old.Values(m) != nil {
+		t.Error("a file without values has some")
+	}
+}
+
+// TestRepeatsOfWords: there is no mean of words.
+func TestRepeatsOfWords(t *testing.T) {
+	low := 0.01
+	run := record.Run{Convoy: record.Convoy{Verdict: record.VerdictOverload, ConvoyIndex: &low}}
+	run.Operations.Started = 1
+	r := record.RepeatsOf(1, 2, []record.Seed{record.SeedOf(&run), record.SeedOf(&run)})
+	if s := r.Figures["verdict"]; s.Mean != nil || s.P5 != nil || s.P95 != nil || s.Count != 2 || *s.Values[1] != 2 {
+		t.Errorf("verdict = %+v", s)
 	}
 }

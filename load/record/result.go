@@ -59,6 +59,7 @@ type Run struct {
 	Engine             string        `json:"engine"`               // EngineReal or EngineVirtual
 	ArrivalsMeasuredAt string        `json:"arrivals_measured_at"` // "target" or "client"
 	Duration           time.Duration `json:"duration_ns"`
+	Whole              bool          `json:"whole,omitempty"` // it came to its end; missing in files from before it was kept
 	Bucket             time.Duration `json:"bucket_ns"`
 	CapacityPerSecond  *float64      `json:"capacity_per_second"` // nil where nobody knows it
 	Operations         Operations    `json:"operations"`

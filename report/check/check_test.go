@@ -30,6 +30,19 @@ func TestParse(t *testing.T) {
 		{"share 1", "wasted_share<=1", check.Gate{Metric: "wasted_share", Op: "<=", Value: 1}},
 		{"attempt", "attempt_at_success_mean<2.5", check.Gate{Metric: "attempt_at_success_mean", Op: "<", Value: 2.5}},
 		{"longest duration", "completion<9007199254740992ns", check.Gate{Metric: "completion", Op: "<", Value: 1 << 53}},
+		{"rate", "goodput>=400/s", check.Gate{Metric: "goodput", Op: ">=", Value: 400}},
+		{"rate by the minute", "goodput_last >= 90 / m", check.Gate{Metric: "goodput_last", Op: ">=", Value: 1.5}},
+		{"word", "verdict!=CONVOY", check.Gate{Metric: "verdict", Op: "!=", Value: 0}},
+		{"word of two", "metastable == no", check.Gate{Metric: "metastable", Op: "==", Value: 1}},
+		{"key", "outcome_503<10", check.Gate{Metric: "outcome_503", Op: "<", Value: 10}},
+		{"worst", "completion<30s @worst", check.Gate{Metric: "completion", Op: "<", Value: 30e9, Over: check.Over{Kind: check.OverWorst}}},
+		{"mean", "convoy_index<0.1@mean", check.Gate{Metric: "convoy_index", Op: "<", Value: 0.1, Over: check.Over{Kind: check.OverMean}}},
+		{"first", "full:waves<3 @ first", check.Gate{Strategy: "full", Metric: "waves", Op: "<", Value: 3, Over: check.Over{Kind: check.OverFirst}}},
+		{"share of the seeds", "completion<30s @95%", check.Gate{Metric: "completion", Op: "<", Value: 30e9, Over: check.Over{Kind: check.OverShare, ShareMillionths: 950_000}}},
+		{"decimals", "completion<30s @99.5 %", check.Gate{Metric: "completion", Op: "<", Value: 30e9, Over: check.Over{Kind: check.OverShare, ShareMillionths: 995_000}}},
+		{"smallest share", "waves<3@0.0001%", check.Gate{Metric: "waves", Op: "<", Value: 3, Over: check.Over{Kind: check.OverShare, ShareMillionths: 1}}},
+		{"largest share", "waves<3@100%", check.Gate{Metric: "waves", Op: "<", Value: 3, Over: check.Over{Kind: check.OverShare, ShareMillionths: 1_000_000}}},
+		{"word over seeds", "verdict==CLEAR@90%", check.Gate{Metric: "verdict", Op: "==", Value: 4, Over: check.Over{Kind: check.OverShare, ShareMillionths: 900_000}}},
 		{"zero with a unit", "start_spread<=0s", check.Gate{Metric: "start_spread", Op: "<=", Value: 0}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -80,7 +93,28 @@ func TestParseRefuses(t *testing.T) {
 		{"two gates", "waves<1 waves<2", []string{`"1 waves<2"`}},
 		{"bad strategy", "Full!:waves<1", []string{"operator"}},
 		{"empty strategy", ":waves<1", []string{`strategy "" is not a name`}},
-		{"every fault at once", "X:convoy_indx =< ", []string{`strategy "X"`, "convoy_index", `operator "=<"`, "no value"}},
+		{"rate without unit", "goodput>400", []string{"goodput needs a unit, as in 400/s"}},
+		{"rate per day", "goodput>400/d", []string{`goodput = "400/d"`, "want a rate such as 400/s or 60/m"}},
+		{"negative rate", "goodput>-1/s", []string{"want 0/s or more"}},
+		{"unknown word", "verdict!=convoy", []string{`verdict = "convoy"`, "want one of CONVOY CLUMPED OVERLOAD UNSERVED CLEAR"}},
+		{"unjudged is no verdict", "verdict!=UNJUDGED", []string{"want one of CONVOY"}},
+		{"number as word", "verdict==4", []string{"want one of CONVOY"}},
+		{"order of words", "verdict>=CLUMPED", []string{"verdict is a word: want == or !=, not >="}},
+		{"mean of words", "verdict==CLEAR @mean", []string{"verdict is a word, of which there is no mean: want @worst, @first or a share such as @95%"}},
+		{"unknown seeds", "waves<3 @best", []string{"@best: want worst, mean, first, or the share of the seeds that must hold, such as 95%"}},
+		{"no seeds", "waves<3 @", []string{"@: want worst, mean, first"}},
+		{"share without unit", "waves<3 @95", []string{"@95 needs a unit"}},
+		{"share of 0", "waves<3 @0%", []string{"@0%: want a share above 0% and up to 100%"}},
+		{"share over 100", "waves<3 @100.0001%", []string{"above 0% and up to 100%"}},
+		{"negative share", "waves<3 @-5%", []string{"@-5%: want worst"}},
+		{"too fine a share", "waves<3 @99.99999%", []string{"want worst, mean, first"}},
+		{"long share", "waves<3 @99999999999999999999%", []string{"want worst, mean, first"}},
+		{"hexadecimal share", "waves<3 @0x5%", []string{"want worst, mean, first"}},
+		{"point without digits", "waves<3 @95.%", []string{"want worst, mean, first"}},
+		{"seeds in the middle", "waves@mean<3", []string{`unknown metric "waves@mean"`, "did you mean waves"}},
+		{"two seeds", "waves<3 @mean @worst", []string{`waves = "3 @mean"`}},
+		{"every fault at once", "X:convoy_indx =< @best", []string{`strategy "X"`, "convoy_index", `operator "=<"`, "no value", "@best"}},
+		{"every fault of words", "verdict < bad @mean", []string{`verdict = "bad"`, "no mean"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			got, err := check.Parse(tt.text)
@@ -100,7 +134,8 @@ func TestParseRefuses(t *testing.T) {
 // TestString: a gate has one short form, whichever way it was written.
 func TestString(t *testing.T) {
 	for text, want := range map[string]string{
-		" full : p99 <= 1500ms": "full:latency_p99<=1.5s", "periodicity>-0": "periodicity>0", "attempts_sent==1e3": "attempts_sent==1000", "sync_index!=.5": "",
+		" full : p99 <= 1500ms": "full:latency_p99<=1.5s", "periodicity>-0": "periodicity>0", "goodput > 90/m @ 95.50 %": "goodput>1.5/s@95.5%",
+		"waves<3 @worst": "waves<3@worst", " verdict == CLEAR @first": "verdict==CLEAR@first", "attempts_sent==1e3": "attempts_sent==1000", "sync_index!=.5": "",
 	} {
 		g, err := check.Parse(text)
 		if want == "" {
@@ -165,8 +200,8 @@ func TestEvaluateClosedPort(t *testing.T) {
 	got := check.Evaluate(gates, &record.Result{Runs: []record.Run{closedPort("full")}})
 	want := []record.Gate{
 		{Gate: "success_rate>=0.9", Value: ptr(0.0), Reason: "success_share is 0, want >= 0.9"},
-		{Gate: "p99<1s", Reason: "no data"},
-		{Gate: "sync_index<0.5", Reason: "no data"},
+		{Gate: "p99<1s", Reason: "no data: no attempt was answered"},
+		{Gate: "sync_index<0.5", Reason: "no data: too few retries in the window"},
 		{Gate: "attempts_sent==5", Value: ptr(5.0), OK: true, Reason: "attempts_sent is 5"},
 		{Gate: "operations_gave_up<5", Value: ptr(5.0), Reason: "operations_gave_up is 5, want < 5"},
 	}
@@ -201,7 +236,7 @@ func TestEvaluateSeveralRuns(t *testing.T) {
 	equalRows(t, got, []record.Gate{
 		{Gate: "none: p99<=1s", Value: ptr(1.5e9), Reason: "latency_p99 is 1.5s, want <= 1s"},
 		{Gate: "full: p99<=1s", Value: ptr(1e9), OK: true, Reason: "latency_p99 is 1s"},
-		{Gate: "full:waves<3", Reason: "no data"},
+		{Gate: "full:waves<3", Reason: "no data: nothing arrived"},
 		{Gate: "equal:waves<3", Reason: "no data: strategy equal did not run"},
 	})
 	equalRows(t, check.Evaluate(gates[:1], &record.Result{}), []record.Gate{{Gate: "p99<=1s", Reason: "no data: nothing ran"}})
@@ -262,6 +297,14 @@ func FuzzParse(f *testing.F) {
 		for _, metric := range []string{"p99", "success_share", "waves", "periodicity", "full:amplification", "no_such_metric", ""} {
 			f.Add(metric + "<" + value)
 		}
+	}
+	for _, over := range []string{"@worst", "@mean", "@first", "@95%", "@0%", "@100%", "@100.0001%", "@0.0001%", "@-1%", "@9999999999999999999%", "@", "@@", "@95", "@NaN%", "@1e2%", "@ 9 %", "@99.99999%"} {
+		f.Add("waves<3" + over)
+		f.Add("verdict==CLEAR" + over)
+	}
+	for _, value := range []string{"0/s", "-1/s", "1/m", "9223372036854775807/h", "1e308/h", "1e309/s", "/s", "1/", "CLEAR", "clear", "no"} {
+		f.Add("goodput>" + value)
+		f.Add("metastable==" + value)
 	}
 	f.Add("<=!=>")
 	f.Add("a:b:c==1")

@@ -1,7 +1,10 @@
 package check
 
 import (
+	"encoding/json"
 	"fmt"
+	"slices"
+	"strings"
 
 	"stormtest/load/record"
 )
@@ -9,20 +12,31 @@ import (
 // Evaluate holds every gate against every run it speaks of: one row for each pair, gates in
 // the order given, within a gate runs in the order they ran. No gate stops the others.
 //
-// A figure without a value is never OK and its reason is "no data"; so is a gate whose runs do
-// not exist. In a result of several runs each row's Gate begins with the run's strategy.
+// A figure without a value is never OK and its reason begins with "no data" and says why; so is a gate whose runs do
+// not exist, or were cut before their end. In a result of several runs each row's Gate begins with the run's strategy.
+//
+// The row's value is the figure of the run, over several seeds that of the worst of them, the mean or, of a gate on a share of the
+// seeds, the share that held. A word is its place in the metric's Words.
 func Evaluate(gates []Gate, result *record.Result) []record.Gate {
 	rows := make([]record.Gate, 0, len(gates)*len(result.Runs))
+	missing := notRun(result)
+	several := len(result.Runs)+len(missing) > 1
 	for _, g := range gates {
 		before := len(rows)
 		for i := range result.Runs {
-			run := &result.Runs[i]
-			if g.Strategy == "" || g.Strategy == run.Strategy {
-				rows = append(rows, g.evaluate(run, len(result.Runs) > 1))
+			if run := &result.Runs[i]; g.Strategy == "" || g.Strategy == run.Strategy {
+				row := g.judge(result, run)
+				row.Gate = g.label(run.Strategy, several)
+				rows = append(rows, row)
+			}
+		}
+		for _, strategy := range missing {
+			if g.Strategy == "" && len(result.Runs) > 0 {
+				rows = append(rows, record.Gate{Gate: g.label(strategy, several), Reason: didNotRun(strategy)})
 			}
 		}
 		if len(rows) == before {
-			rows = append(rows, record.Gate{Gate: g.Text, Reason: g.noRun()})
+			rows = append(rows, record.Gate{Gate: g.Text, Reason: didNotRun(g.Strategy)})
 		}
 	}
 	return rows
@@ -30,38 +44,119 @@ func Evaluate(gates []Gate, result *record.Result) []record.Gate {
 
 // Passed reports whether every row is OK. It is true of no rows at all: nothing was asked.
 func Passed(rows []record.Gate) bool {
-	for _, row := range rows {
-		if !row.OK {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(rows, func(row record.Gate) bool { return !row.OK })
 }
 
-func (g Gate) noRun() string {
-	if g.Strategy == "" {
+// label is how a row names its gate.
+func (g Gate) label(strategy string, several bool) string {
+	if several && g.Strategy == "" {
+		return strategy + ": " + g.Text
+	}
+	return g.Text
+}
+
+func didNotRun(strategy string) string {
+	if strategy == "" {
 		return "no data: nothing ran"
 	}
-	return "no data: strategy " + g.Strategy + " did not run"
+	return "no data: strategy " + strategy + " did not run"
 }
 
-func (g Gate) evaluate(run *record.Run, several bool) record.Gate {
+// notRun lists the strategies of the result's plan that are not among its runs, as after a signal.
+func notRun(result *record.Result) []string {
+	var plan struct {
+		Strategy string `json:"strategy"`
+	}
+	if json.Unmarshal(result.Plan, &plan) != nil || slices.ContainsFunc(result.Runs, func(r record.Run) bool { return r.Outside != nil }) {
+		return nil
+	}
+	var missing []string
+	for name := range strings.SplitSeq(plan.Strategy, ",") {
+		name = strings.TrimSpace(name)
+		ran := slices.ContainsFunc(result.Runs, func(r record.Run) bool { return r.Strategy == name })
+		if !ran && IsName(name) && name != "all" {
+			missing = append(missing, name)
+		}
+	}
+	return missing
+}
+
+// judge holds the gate against a run. Of the row, Gate is left to the caller.
+func (g Gate) judge(result *record.Result, run *record.Run) record.Gate {
 	m, ok := Lookup(g.Metric)
 	if !ok {
 		panic("check: BUG: gate on unknown metric " + g.Metric)
 	}
-	row := record.Gate{Gate: g.Text, Value: m.Value(run)}
-	if several && g.Strategy == "" {
-		row.Gate = run.Strategy + ": " + g.Text
+	seeds := run.Repeats
+	switch {
+	case seeds == nil || seeds.Count < 1:
+		row := g.single(m, run)
+		if !run.Whole && (result.Interrupted || seeds != nil) {
+			row.OK = false
+			row.Reason = fmt.Sprintf("the run was cut after %s, which is no pass: %s", record.Short(run.Duration), row.Reason)
+		}
+		return row
+	case g.Over.Kind == OverFirst:
+		row := g.single(m, run)
+		row.Reason = fmt.Sprintf("seed %d, the first: %s", seeds.Seeds[0], row.Reason)
+		return row
 	}
+	row := g.overSeeds(m, run)
+	if seeds.Asked > seeds.Count {
+		row.OK = false
+		row.Reason = fmt.Sprintf("%d of %d seeds ran, which is no pass: %s", seeds.Count, seeds.Asked, row.Reason)
+	}
+	return row
+}
+
+// single holds the gate against one run by itself.
+func (g Gate) single(m Metric, run *record.Run) record.Gate {
+	row := record.Gate{Value: m.Value(run)}
 	if row.Value == nil {
-		row.Reason = "no data"
+		row.Reason = "no data: " + m.Why(run)
 		return row
 	}
 	row.OK = g.Op.Holds(*row.Value, g.Value)
-	row.Reason = fmt.Sprintf("%s is %s", g.Metric, FormatValue(*row.Value, m))
-	if !row.OK {
-		row.Reason += fmt.Sprintf(", want %s %s", g.Op, FormatValue(g.Value, m))
-	}
+	row.Reason = g.Metric + " is " + g.shown(m, *row.Value) + g.wanted(m, row.OK)
 	return row
+}
+
+// wanted is what a reason ends with where the gate does not hold.
+func (g Gate) wanted(m Metric, ok bool) string {
+	if ok {
+		return ""
+	}
+	return fmt.Sprintf(", want %s %s", g.Op, FormatValue(g.Value, m))
+}
+
+// shownDigits are the digits of a figure in a reason, unless it takes more to see why the gate holds or does not.
+const shownDigits = 4
+
+// shown writes a figure for people.
+func (g Gate) shown(m Metric, v float64) string {
+	if m.Unit == Count && v == float64(int64(v)) {
+		return FormatValue(v, m)
+	}
+	return FormatValue(legible(v, g.Value), m)
+}
+
+// legible rounds v, and not so far that it would seem to be on another side of the limit.
+func legible(v, limit float64) float64 {
+	for digits := shownDigits; digits < 16; digits++ {
+		if rounded := roundTo(v, digits); side(rounded, limit) == side(v, limit) {
+			return rounded
+		}
+	}
+	return v
+}
+
+// side is -1, 0 or 1, as v is below, at or above the limit.
+func side(v, limit float64) int {
+	switch {
+	case v < limit:
+		return -1
+	case v > limit:
+		return 1
+	}
+	return 0
 }

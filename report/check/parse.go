@@ -3,20 +3,34 @@
 //
 // The grammar:
 //
-//	gate     = [ strategy ":" ] metric op value
+//	gate     = [ strategy ":" ] metric op value [ "@" over ]
 //	strategy = name                       ; as in --strategy; without it, every run is meant
-//	metric   = name                       ; see Metrics; its aliases are read too
+//	metric   = name                       ; see Metrics and record.Families; aliases are read too
 //	name     = letter { letter | digit | "_" | "-" }   ; lower case
 //	op       = "<" | "<=" | ">" | ">=" | "==" | "!="
-//	value    = duration | number          ; which of them, the metric's unit says
+//	value    = duration | rate | number | word   ; which of them, the metric's unit says
 //	duration = number unit { number unit }             ; "250ms", "1m30s"
 //	unit     = "ns" | "us" | "µs" | "ms" | "s" | "m" | "h"
+//	rate     = number "/" ( "s" | "m" | "h" )          ; "400/s"
 //	number   = [ "-" ] digits [ "." digits ] [ ( "e" | "E" ) [ "+" | "-" ] digits ]
+//	word     = one of Metric.Words, with "==" or "!=" alone
+//	over     = "worst" | "mean" | "first" | percent    ; over the seeds of --repeat
+//	percent  = digits [ "." digits ] "%"               ; above 0 % and up to 100 %, at most 4 decimals
 //
 // Blanks may stand around every part. A duration has a unit always (p99<1 is refused, and so is
-// p99<0); a share is a plain number in 0..1 and percent is refused; nothing else has a unit.
-// Counts, shares and durations are not negative. Comparisons are exact: durations in whole ns,
+// p99<0), and so has a rate; a share is a plain number in 0..1 and percent is refused; nothing else has a unit.
+// Counts, shares, rates and durations are not negative. Comparisons are exact: durations in whole ns,
 // all else in float64.
+//
+// Over says what of the seeds is judged:
+//
+//	worst    every seed must hold; what is meant where nothing is said
+//	mean     the mean over the seeds, of which each must have a value; of no word
+//	95%      at least that share of the seeds must hold; one without a value does not
+//	first    the first seed alone, whose run the report shows
+//
+// One seed is judged alike by all of them. Where not every seed came to its end that was asked for, only a gate on the
+// first can pass.
 package check
 
 import (
@@ -32,7 +46,8 @@ type Gate struct {
 	Metric   string // the metric's own name, never an alias
 	Op       Op
 	Value    float64 // in the metric's unit, durations in ns
-	Text     string  // as it was given, without the blanks around it
+	Over     Over
+	Text     string // as it was given, without the blanks around it
 }
 
 // String returns the gate in its shortest form, which Parse reads as the same gate.
@@ -42,7 +57,7 @@ func (g Gate) String() string {
 		b.WriteString(g.Strategy + ":")
 	}
 	m, _ := Lookup(g.Metric)
-	b.WriteString(g.Metric + string(g.Op) + FormatValue(g.Value, m))
+	b.WriteString(g.Metric + string(g.Op) + FormatValue(g.Value, m) + g.Over.String())
 	return b.String()
 }
 
@@ -97,8 +112,15 @@ func Parse(text string) (Gate, error) {
 	if g.Value, err = ParseValue(parts.Value, m); err != nil {
 		fault("%s", err)
 	}
+	if m.Unit == Word && err == nil && g.Op != "==" && g.Op != "!=" && g.Op != "" {
+		fault("%s is a word: want == or !=, not %s", m.Name, g.Op)
+	}
 	if parts.HasOver {
-		fault("seeds %q are not known yet", parts.Over)
+		if g.Over, err = ParseOver(parts.Over); err != nil {
+			fault("%s", err)
+		} else if m.Unit == Word && g.Over.Kind == OverMean {
+			fault("%s is a word, of which there is no mean: want @worst, @first or a share such as @95%%", m.Name)
+		}
 	}
 	if problems != nil {
 		return Gate{}, &Error{g.Text, problems}

@@ -101,7 +101,10 @@ func badNumber(text string, m Metric) error {
 func FormatValue(v float64, m Metric) string {
 	switch m.Unit {
 	case Duration:
-		return time.Duration(v).String()
+		if math.Abs(v) < math.MaxInt64 {
+			return time.Duration(v).String()
+		}
+		return formatNumber(v) + "ns"
 	case Rate:
 		return formatNumber(v) + "/s"
 	case Word:
