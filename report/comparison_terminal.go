@@ -28,7 +28,7 @@ func ComparisonTerminal(w io.Writer, c *compare.Comparison, o Options) error {
 	for i := range c.Others {
 		pairs[i] = writeOther(p, c, &c.Others[i])
 	}
-	writeGates(p, &record.Result{Gates: c.Gates, Valid: true}, nil)
+	writeGates(p, &record.Result{Gates: c.Gates, Valid: true})
 	for i := range pairs {
 		for k := range pairs[i] {
 			title := pairs[i][k].title
