@@ -163,35 +163,3 @@ func spreadOf(all []float64) Spread {
 	s.Mean, s.P5, s.P95, s.Count = ptr(sum/float64(n)), at(5), at(95), int64(n)
 	return s
 }
-
-// Values returns a metric's figure of every seed in their order, nil for one without; nil where they were not kept.
-func (r *Repeats) Values(m Metric) []*float64 {
-	spread, named := r.Figures[m.Name]
-	if !named && m.family != nil {
-		return r.uncounted(m)
-	}
-	if int64(len(spread.Values)) != r.Count {
-		return nil
-	}
-	return spread.Values
-}
-
-// uncounted is what each seed has of a key that it did not count: 0, or no value where it may have been among the others,
-// or where the seed counted nothing at all. It is nil where the values of the seeds were not kept.
-func (r *Repeats) uncounted(m Metric) []*float64 {
-	started := r.Figures["attempts_sent"].Values
-	if int64(len(started)) != r.Count {
-		return nil
-	}
-	var others []*float64
-	if slices.Contains(m.family.Keys, otherKey) && m.key != otherKey {
-		others = r.Figures[m.family.Prefix+otherKey].Values
-	}
-	values := make([]*float64, len(started))
-	for i := range values {
-		if started[i] != nil && !m.family.atTarget && (i >= len(others) || others[i] == nil || *others[i] == 0) {
-			values[i] = count(0)
-		}
-	}
-	return values
-}

@@ -134,8 +134,13 @@ func (g Gate) seedReason(m Metric, run *record.Run, i int, v *float64) string {
 	return text + g.Metric + " is " + g.shown(m, *v) + g.wanted(m, g.Op.Holds(*v, g.Value))
 }
 
-// seedAt is the i-th seed: they follow each other, and the largest is followed by 0.
-func seedAt(run *record.Run, i int) uint64 { return run.Repeats.Seeds[0] + uint64(i) }
+// seedAt is the i-th seed.
+func seedAt(run *record.Run, i int) uint64 {
+	if each := run.Repeats.Each; i < len(each) {
+		return each[i]
+	}
+	return run.Repeats.Seeds[0] + uint64(i) // the largest is followed by 0
+}
 
 // of writes 3 of 50 seeds.
 func of(part, all int) string { return strconv.Itoa(part) + " of " + plural(all) }

@@ -103,7 +103,7 @@ func valueOf(m record.Metric, run *record.Run) Value {
 		}
 		return v
 	}
-	s := r.Figures[m.Name]
+	s := r.Spread(m)
 	v := Value{Seeds: r.Count, Count: s.Count, Value: finite(s.Mean), P5: finite(s.P5), P95: finite(s.P95)}
 	for _, x := range s.Values {
 		v.each = append(v.each, orNaN(x))

@@ -3,7 +3,6 @@ package compare
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 	"time"
@@ -160,8 +159,8 @@ func inPlanOrder(names []string, r *record.Result) {
 // mergedRun is the run of the least seed with the figures of all.
 func mergedRun(name string, ordered []Input) record.Run {
 	type row struct {
-		seed    uint64
-		figures []float64
+		seed uint64
+		of   record.Seed
 	}
 	var rows []row
 	var out *record.Run
@@ -177,7 +176,7 @@ func mergedRun(name string, ordered []Input) record.Run {
 			out = run
 		}
 		for k, seed := range seedsOfRun(in.Result, run) {
-			rows = append(rows, row{seed, figuresOf(run, k)})
+			rows = append(rows, row{seed, seedOf(run, k)})
 		}
 		if rep := run.Repeats; rep != nil && rep.Count > 0 {
 			asked += max(rep.Asked, rep.Count)
@@ -190,31 +189,23 @@ func mergedRun(name string, ordered []Input) record.Run {
 		verdicts[run.Headline()]++
 	}
 	slices.SortFunc(rows, func(a, b row) int { return cmp.Compare(a.seed, b.seed) })
-	seeds, figures := make([]uint64, len(rows)), make([][]float64, len(rows))
+	seeds, each := make([]uint64, len(rows)), make([]record.Seed, len(rows))
 	for i, r := range rows {
-		seeds[i], figures[i] = r.seed, r.figures
+		seeds[i], each[i] = r.seed, r.of
 	}
 	merged := *out
-	merged.Repeats = record.Repeated(seeds[0], figures)
+	merged.Repeats = record.RepeatsOf(seeds[0], int(asked), each)
 	merged.Repeats.SetSeeds(seeds)
-	merged.Repeats.Asked, merged.Repeats.Verdicts = asked, verdicts
+	merged.Repeats.Verdicts = verdicts
 	return merged
 }
 
-// figuresOf returns the figures of one seed of a run in the order of the metrics.
-func figuresOf(run *record.Run, seed int) []float64 {
+// seedOf returns what is known of one seed of a run.
+func seedOf(run *record.Run, seed int) record.Seed {
 	if run.Repeats == nil || run.Repeats.Count == 0 {
-		return record.Figures(run)
+		return record.SeedOf(run)
 	}
-	metrics := record.Metrics()
-	row := make([]float64, len(metrics))
-	for i, m := range metrics {
-		row[i] = math.NaN()
-		if values := run.Repeats.Figures[m.Name].Values; seed < len(values) {
-			row[i] = orNaN(values[seed])
-		}
-	}
-	return row
+	return run.Repeats.Seed(seed)
 }
 
 // seedName names the seeds of a result.
