@@ -47,10 +47,12 @@ var imports = map[string][]string{
 	"load/advise": {
 		"load", "load/backoff", "load/plan", "load/record", "load/retry", "load/retry/budget", "load/seed", "load/sim", "target/station",
 	},
-	"report":         {"load/record", "report/check", "report/compare", "report/literal"},
+	"report":         {"load/record", "report/check", "report/compare", "report/literal", "report/metrics"},
 	"report/check":   {"load/record"},
 	"report/compare": {"load/record", "report/check", "report/literal"},
 	"report/literal": {},
+	"report/metrics": {"load/record", "report/literal"},
+	"report/otlp":    {"report/metrics"},
 	// It opens files and knows nothing of what is in them; its tests do.
 	"report/browsertest": {},
 	// Readers of what the formats write, for tests.
@@ -58,7 +60,7 @@ var imports = map[string][]string{
 	// Results for tests.
 	"report/hostile": {"load/record"},
 	"cmd/stormtest": {
-		"load", "load/advise", "load/backoff", "load/plan", "load/record", "load/remote", "load/secret", "load/validate", "report", "report/check", "report/compare", "target", "target/station",
+		"load", "load/advise", "load/backoff", "load/plan", "load/record", "load/remote", "load/secret", "load/validate", "report", "report/check", "report/compare", "report/metrics", "report/otlp", "target", "target/station",
 	},
 }
 
@@ -86,8 +88,14 @@ var homes = map[string][]string{
 	"github.com/goccy/go-yaml":                {"load/plan"},
 	"github.com/rakyll/hey":                   {"load/probe"},
 	"golang.org/x/term":                       {"cmd/stormtest"},
+	"github.com/prometheus/client_golang":     {"report/metrics"},
+	"github.com/prometheus/common":            {"report/metrics", "report/strict"}, // the text formats, which client_golang brings
+	"github.com/go-logr/logr":                 {"report/otlp"},                     // what the SDK logs to
+	"go.opentelemetry.io/otel":                {"report/otlp"},
+	"google.golang.org/grpc":                  nil,
+	"go.opentelemetry.io/proto/otlp":          nil, // tests read what was sent
+	"google.golang.org/protobuf":              nil,
 	"github.com/chromedp":                     {"report/browsertest"},
-	"github.com/prometheus/common":            {"report/strict"},
 	"github.com/yuin/goldmark":                {"report/strict"},
 	"golang.org/x/net":                        {"report/strict"},
 	"pgregory.net/rapid":                      nil,                                                               // tests, everywhere

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"stormtest/load/record"
+	"stormtest/report/metrics"
 )
 
 // Options say how a report is drawn; a format that they do not concern ignores them. The zero
@@ -53,6 +54,8 @@ var formats = []Format{
 	{"csv", "csv", "one row for each bucket of each strategy", plain(CSV)},
 	{"markdown", "markdown", "the report for a pull request or a step summary of GitHub Actions", plain(Markdown)},
 	{"junit", "junit", "a test suite in XML: a test case for the run, and one a gate", plain(JUnit)},
+	{"prom", "prom", "metrics in Prometheus' text format, as promtool, the textfile collector and the Pushgateway read them", plain(metrics.Text)},
+	{"openmetrics", "openmetrics", "the same metrics as OpenMetrics text", plain(metrics.OpenMetrics)},
 }
 
 // plain adapts a writer that has no options.

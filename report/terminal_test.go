@@ -273,8 +273,9 @@ func TestNoFigureIsNaN(t *testing.T) {
 			if err := f.Write(&b, r, report.Options{}); err != nil {
 				t.Errorf("%s of %s: %v", f.Name, name, err)
 			}
-			if at := bad.FindIndex(b.Bytes()); at != nil {
-				t.Errorf("%s of %s has %q", f.Name, name, b.Bytes()[max(0, at[0]-30):at[1]])
+			text := bytes.ReplaceAll(b.Bytes(), []byte(`le="+Inf"`), nil) // how a histogram says that it is whole
+			if at := bad.FindIndex(text); at != nil {
+				t.Errorf("%s of %s has %q", f.Name, name, text[max(0, at[0]-30):at[1]])
 			}
 		}
 	}

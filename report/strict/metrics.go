@@ -13,6 +13,14 @@ import (
 // readMetrics reads Prometheus' text format: no series stands twice. The text is the helps and the values of labels, the
 // data the values of series, and the structure their names with those of their labels.
 func readMetrics(document []byte) (Content, error) {
+	if err := checkExposition(document, false); err != nil {
+		return Content{}, err
+	}
+	return parseMetrics(document)
+}
+
+// parseMetrics reads with Prometheus' own parser.
+func parseMetrics(document []byte) (Content, error) {
 	parser := expfmt.NewTextParser(model.LegacyValidation)
 	families, err := parser.TextToMetricFamilies(bytes.NewReader(document))
 	if err != nil {
@@ -42,8 +50,11 @@ func readMetrics(document []byte) (Content, error) {
 	return Content{Text: text.String(), Data: data.String(), Structure: sorted(set)}, nil
 }
 
-// readOpenMetrics reads OpenMetrics as far as it is Prometheus' text format, and that it ends as it must.
+// readOpenMetrics reads OpenMetrics, whose content is told as far as it is Prometheus' text format.
 func readOpenMetrics(document []byte) (Content, error) {
+	if err := checkExposition(document, true); err != nil {
+		return Content{}, err
+	}
 	body, ended := strings.CutSuffix(string(document), "# EOF\n")
 	if !ended || strings.Contains("\n"+body, "\n# EOF") {
 		return Content{}, errors.New("it does not end in one # EOF")
@@ -57,5 +68,5 @@ func readOpenMetrics(document []byte) (Content, error) {
 			lines.WriteString(line)
 		}
 	}
-	return readMetrics([]byte(lines.String()))
+	return parseMetrics([]byte(lines.String()))
 }
