@@ -23,6 +23,8 @@ type outputs struct {
 	streams map[string]*string // by the stream's flag; empty where nothing runs
 	ascii   bool
 	quiet   bool
+
+	listenMetrics string // empty: nowhere
 }
 
 // The outputs that are written while the run goes on.
@@ -50,7 +52,7 @@ func fileFormats() []report.Format {
 
 // outputVariables are the STORMTEST_* names that are no fields of a plan.
 func outputVariables() []string {
-	list := []string{variable("ascii"), variable("quiet"), variable("file")}
+	list := []string{variable("ascii"), variable("quiet"), variable("file"), variable(metricsFlag)}
 	for _, stream := range streams {
 		list = append(list, variable(stream.flag))
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -67,6 +68,7 @@ func newRoot(w world) *cobra.Command {
 	}
 	flags.add(cmd, plan.Real)
 	outs.add(cmd, true)
+	outs.addMetricsFlag(cmd)
 	cmd.Flags().BoolP("help", "h", false, "this help")
 	cmd.Flags().Bool("version", false, "the version")
 	cmd.SetVersionTemplate("stormtest {{.Version}}\n")
@@ -121,6 +123,11 @@ func storm(ctx context.Context, w world, j job) error {
 		return err
 	}
 	defer sinks.discard()
+	meter, err := startMeter(ctx, w, j.outs.listenMetrics, head(p))
+	if err != nil {
+		return err
+	}
+	defer meter.close()
 	progress := startProgress(w, j.outs.quiet)
 	result, err := j.run(ctx, p, load.Env{
 		Version:  version,
@@ -128,7 +135,8 @@ func storm(ctx context.Context, w world, j job) error {
 		Trace:    sinks.stream(traceFlag),
 		Material: material,
 		Probing:  progress.probing,
-		Progress: progress.stage,
+		Progress: telling(progress.stage, meter.stage),
+		Finished: meter.live.Finished,
 	})
 	progress.stop()
 	if load.IsUsage(err) {
@@ -138,7 +146,13 @@ func storm(ctx context.Context, w world, j job) error {
 		return err
 	}
 	result.Gates = evaluate(gates, result)
+	meter.live.Over(result)
 	return errors.Join(err, sinks.write(result), outcomeOf(ctx, result))
+}
+
+// head is what is known of a plan's result before anything ran.
+func head(p plan.Plan) record.Result {
+	return record.Result{Tool: record.Tool{Version: version}, PlanHash: p.Hash(), Seed: p.Seed.Value, StartedAt: time.Now()}
 }
 
 // noArguments refuses what is no flag.

@@ -107,6 +107,7 @@ func newServe(w world) *cobra.Command {
 		}
 	}
 	outs.add(cmd, true)
+	outs.addMetricsFlag(cmd)
 	cmd.Flags().BoolP("help", "h", false, "this help")
 	return cmd
 }
@@ -168,6 +169,11 @@ func runService(ctx context.Context, w world, plans *planFlags, flags *serveFlag
 		return listenFault(flags.listen, err)
 	}
 	defer func() { _ = port.Close() }()
+	meter, err := startMeter(ctx, w, outs.listenMetrics, head(p))
+	if err != nil {
+		return err
+	}
+	defer meter.close()
 	progress := startProgress(w, outs.quiet)
 	result, err := load.Serve(ctx, p, load.Service{
 		Opener:    announcer{Port: port, w: w, flags: flags, openEnd: openEnd, told: new(bool)},
@@ -175,12 +181,13 @@ func runService(ctx context.Context, w world, plans *planFlags, flags *serveFlag
 		OpenEnd:   openEnd,
 		KeyHeader: flags.keyHeader,
 		Kernel:    true,
-	}, load.Env{Version: version, HLog: sinks.stream(hlogFlag), Trace: sinks.stream(traceFlag), Progress: progress.stage})
+	}, load.Env{Version: version, HLog: sinks.stream(hlogFlag), Trace: sinks.stream(traceFlag), Progress: telling(progress.stage, meter.stage), Finished: meter.live.Finished})
 	progress.stop()
 	if result == nil {
 		return listenFault(flags.listen, err)
 	}
 	result.Gates = evaluate(gates, result)
+	meter.live.Over(result)
 	return errors.Join(err, sinks.write(result), outcomeOfService(ctx, result))
 }
 

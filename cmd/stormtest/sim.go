@@ -38,6 +38,7 @@ The network is what --latency and --loss say; a URL is refused.`,
 	}
 	flags.add(cmd, plan.Virtual)
 	outs.add(cmd, true)
+	refuseMetricsFlag(cmd)
 	cmd.Flags().BoolP("help", "h", false, "this help")
 	return cmd
 }
