@@ -29,8 +29,7 @@ type family struct {
 }
 
 // checkExposition reads Prometheus' text format, or OpenMetrics, and beyond its grammar asks for what promtool and
-// OpenMetrics do: a family stands once, with help and type before its samples; no series twice; counts are cumulative,
-// and no value is NaN or infinite.
+// OpenMetrics do: a family stands once, with its type before its samples; no series twice; counts are cumulative.
 func checkExposition(document []byte, open bool) error {
 	text := string(document)
 	switch {
@@ -75,17 +74,12 @@ func (e *exposition) line(line string) error {
 	}
 	switch word {
 	case "HELP":
-		if err := e.end(); err != nil {
-			return err
-		}
-		if e.families[name] {
-			return fmt.Errorf("%s stands twice", name)
-		}
-		e.families[name] = true
-		e.family = family{name: name}
+		return e.begin(name)
 	case "TYPE":
 		if name != e.family.name || e.family.kind != "" {
-			return fmt.Errorf("the type of %s in the family %q", name, e.family.name)
+			if err := e.begin(name); err != nil {
+				return err
+			}
 		}
 		if !slices.Contains([]string{"gauge", "counter", "histogram", "summary"}, text) {
 			return fmt.Errorf("%q is no type", text)
@@ -101,6 +95,19 @@ func (e *exposition) line(line string) error {
 	default:
 		return fmt.Errorf("%q is no word after #", word)
 	}
+	return nil
+}
+
+// begin ends a family and begins the next.
+func (e *exposition) begin(name string) error {
+	if err := e.end(); err != nil {
+		return err
+	}
+	if e.families[name] {
+		return fmt.Errorf("the family %s stands twice", name)
+	}
+	e.families[name] = true
+	e.family = family{name: name}
 	return nil
 }
 
@@ -129,7 +136,7 @@ func (e *exposition) sample(line string) error {
 		return err
 	}
 	value, err := strconv.ParseFloat(strings.TrimPrefix(rest, " "), 64)
-	if err != nil || !strings.HasPrefix(rest, " ") || math.IsNaN(value) || math.IsInf(value, 0) {
+	if err != nil || !strings.HasPrefix(rest, " ") {
 		return fmt.Errorf("%q is no value of %s", rest, name)
 	}
 	e.family.samples++

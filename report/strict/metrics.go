@@ -13,10 +13,11 @@ import (
 // readMetrics reads Prometheus' text format: no series stands twice. The text is the helps and the values of labels, the
 // data the values of series, and the structure their names with those of their labels.
 func readMetrics(document []byte) (Content, error) {
-	if err := checkExposition(document, false); err != nil {
-		return Content{}, err
+	c, err := parseMetrics(document)
+	if err == nil {
+		err = checkExposition(document, false)
 	}
-	return parseMetrics(document)
+	return c, err
 }
 
 // parseMetrics reads with Prometheus' own parser.
@@ -52,9 +53,6 @@ func parseMetrics(document []byte) (Content, error) {
 
 // readOpenMetrics reads OpenMetrics, whose content is told as far as it is Prometheus' text format.
 func readOpenMetrics(document []byte) (Content, error) {
-	if err := checkExposition(document, true); err != nil {
-		return Content{}, err
-	}
 	body, ended := strings.CutSuffix(string(document), "# EOF\n")
 	if !ended || strings.Contains("\n"+body, "\n# EOF") {
 		return Content{}, errors.New("it does not end in one # EOF")
@@ -68,5 +66,9 @@ func readOpenMetrics(document []byte) (Content, error) {
 			lines.WriteString(line)
 		}
 	}
-	return parseMetrics([]byte(lines.String()))
+	c, err := parseMetrics([]byte(lines.String()))
+	if err == nil {
+		err = checkExposition(document, true)
+	}
+	return c, err
 }

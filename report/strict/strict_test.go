@@ -51,6 +51,16 @@ func TestReadersAreStrict(t *testing.T) {
 		{"ended", "openmetrics", "# TYPE a gauge\na 1\n# EOF\n", ""},
 		{"not ended", "openmetrics", "a 1\n", "# EOF"},
 		{"ended twice", "openmetrics", "a 1\n# EOF\n# EOF\n", "one # EOF"},
+		{"no family", "prom", "a 1\n", "a in the family"},
+		{"family in two parts", "prom", "# TYPE a gauge\na 1\n# TYPE b gauge\nb 1\n# TYPE a gauge\na{c=\"d\"} 1\n", "second TYPE"},
+		{"counter of another name", "prom", "# TYPE a counter\na 1\n", "the counter a"},
+		{"counter that fell", "prom", "# TYPE a_total counter\na_total -2\n", "a_total is -2"},
+		{"counter's family in OpenMetrics", "openmetrics", "# TYPE a_total counter\na_total 1\n# EOF\n", "the counter a_total"},
+		{"unit", "openmetrics", "# TYPE a_seconds gauge\n# UNIT a_seconds seconds\na_seconds 1\n# EOF\n", ""},
+		{"unit of another name", "openmetrics", "# TYPE a gauge\n# UNIT a seconds\na 1\n# EOF\n", "the unit"},
+		{"falling counts", "prom", "# TYPE a histogram\na_bucket{le=\"1\"} 3\na_bucket{le=\"+Inf\"} 2\na_sum 1\na_count 2\n", "holds 3 up to 1"},
+		{"count of another histogram", "prom", "# TYPE a histogram\na_bucket{le=\"1\"} 3\na_bucket{le=\"+Inf\"} 3\na_sum 1\na_count 4\n", "a_count is 4"},
+		{"no last bucket", "prom", "# TYPE a histogram\na_bucket{le=\"1\"} 3\na_sum 1\na_count 3\n", "a_count is 3"},
 		{"no picture", "png", "PNG", "EOF"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
