@@ -111,7 +111,9 @@ func names[T interface {
 func (t *trial) summarise(e record.End) record.Run {
 	e.Strategy, e.Engine, e.ArrivalsMeasuredAt = t.strategy, t.engine, t.measuredAt
 	e.Budget = t.budgeted(e.At)
-	return t.recorder.Summarise(e)
+	run := t.recorder.Summarise(e)
+	t.addTheory(run.Detail)
+	return run
 }
 
 // budgeted is what the retry budgets have counted, nil without one.

@@ -21,6 +21,8 @@ type Entry struct {
 	Jittered bool
 	// PassesCap says that outside CapClamp a delay may be longer than the cap.
 	PassesCap bool
+	// Chained says that the formula takes in more of an operation than the number of its retries: what it drew before.
+	Chained bool
 	// New returns the strategy with parameters that Validate has no fault in.
 	New func(Params) Ranged
 }
@@ -80,7 +82,7 @@ var Table = []Entry{
 		Source:  "Azure SDK for Go", New: func(p Params) Ranged { return &MersenneScaled{p} },
 	},
 	{
-		Name: "decorrelated", Formula: "d = U[b, max(b, min(cap, 3*previous)))", Jittered: true,
+		Name: "decorrelated", Formula: "d = U[b, max(b, min(cap, 3*previous)))", Jittered: true, Chained: true,
 		Summary: "between the base and three times the delay before; never below the base, heavy tail",
 		Source:  "AWS Architecture Blog, 2015", New: func(p Params) Ranged { return &Decorrelated{p} },
 	},
@@ -130,7 +132,7 @@ var Table = []Entry{
 		Source:  "urllib3, nginx, Ribbon", New: func(p Params) Ranged { return &Immediate{p} },
 	},
 	{
-		Name: "polly", Formula: "d = min(cap, b/1.4*(p(n+u) - p(n-1+u'))), p(t) = 2^t*tanh(sqrt(4t))", Jittered: true,
+		Name: "polly", Formula: "d = min(cap, b/1.4*(p(n+u) - p(n-1+u'))), p(t) = 2^t*tanh(sqrt(4t))", Jittered: true, Chained: true,
 		Summary: "waves that tile time without gaps; the first begins at 0, the last sit on the cap",
 		Source:  "Polly 8.7, DecorrelatedJitterBackoffV2", New: func(p Params) Ranged { return &Polly{p} },
 	},

@@ -26,21 +26,30 @@ const SynchronyMax = 600
 // DrawColumns is the most there can be of Detail.Draws: retry index 0 to DrawColumns-2, and all beyond.
 const DrawColumns = 12
 
-// A Draws is what one strategy drew before its retries of one index.
+// A Draws is what one strategy drew before its retries of one index: the delays before anything else, such as a server's
+// Retry-After, made them longer. Those of retries that a limit forbade are not among them, so that near the longest time that
+// an operation may take the long ones are missing.
 type Draws struct {
 	Retry  int64 `json:"retry"`  // index, 0 is the first; DrawColumns-1 stands for itself and all beyond
 	Beyond bool  `json:"beyond"` // it is the one that stands for all beyond
 	Count  int64 `json:"count"`
-	Bins   Bins  `json:"bins"`
-	// Theory is how the strategy's formula spreads such a delay; nil where it depends on more than the retry's
-	// index, as in the column of all beyond.
+	// Bins are exact, unlike those that come from a histogram of three digits. Bin 0 holds all below 1 µs, and that
+	// of 10,000 s all from there on.
+	Bins Bins `json:"bins"`
+	// Theory is how the strategy's formula spreads such a delay; nil in the column of all beyond, and while the run is
+	// under way.
 	Theory *Theory `json:"theory"`
 }
 
-// A Theory is a distribution over bins as those of Bins: the share of the values in each, which add up to 1.
+// A Theory is a distribution over bins as those of Draws: the share of the values in each, which add up to 1 within
+// 0.001. Bin 0 also holds the shortest, up to a hundredth of all, so that they take no bins of their own.
 type Theory struct {
 	From  []int64   `json:"from"`
-	Share []float64 `json:"share"`
+	Share []float64 `json:"share"` // above 0, four digits
+	// Chained says that the formula goes by the delays that the operation drew before, and that this is the distribution
+	// over operations that are all retried so often. Those that a target left to be retried were not chosen so, and
+	// what they drew may differ from it without any fault: mostly to the short side.
+	Chained bool `json:"chained,omitempty"`
 }
 
 // A Synchrony is the indexes of the retries that arrived in [At, To), to a ms at the run's end. Each is nil where there
@@ -70,7 +79,7 @@ func detail(clients *shard, s *site, c Config, end time.Duration) *Detail {
 		AttemptAtSuccess: clients.attempts.bins(),
 		Elapsed:          clients.elapsed.bins(),
 		Lateness:         clients.lateness.bins(),
-		Draws:            []Draws{},
+		Draws:            clients.draws.list(),
 		Synchrony:        synchrony(s, c, end),
 	}
 }

@@ -128,7 +128,7 @@ func checkDraws(list []Draws) error {
 }
 
 // theoryTolerance is how far the shares of a Theory may add up to something else than 1.
-const theoryTolerance = 1e-6
+const theoryTolerance = 1e-3
 
 // check returns what is wrong with t; nil where there is none.
 func (t *Theory) check() error {

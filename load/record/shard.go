@@ -19,7 +19,8 @@ type shard struct {
 	lost                 [NamesMax + 1]int64
 	hints                Hints
 
-	delays, atCap, atFloor int64 // of draws
+	delays, atCap, atFloor int64       // of draws
+	draws                  *drawCounts // nil where no detail is wanted
 
 	latency, operationLatency, delay, attempts, elapsed tally
 	lateness, latenessRest, firstDelay, waited          tally
@@ -38,8 +39,18 @@ func (s *shard) init(c Config) {
 	}
 }
 
-// expect sets what is of the Config.
-func (s *shard) expect(c Config) { s.bucket, s.ceiling, s.floor = c.Bucket, c.Cap, c.Floor }
+// expect sets what is of the Config, for a shard that holds nothing.
+func (s *shard) expect(c Config) {
+	s.bucket, s.ceiling, s.floor = c.Bucket, c.Cap, c.Floor
+	switch {
+	case !c.Detail:
+		s.draws = nil
+	case s.draws == nil:
+		s.draws = new(drawCounts)
+	default:
+		*s.draws = drawCounts{}
+	}
+}
 
 // tally returns a tally that has its histogram, so that no call has to make it while others wait for the lock; where
 // there is one shard, which only a single-threaded caller wants, one that makes it when it needs one.
@@ -136,6 +147,9 @@ func (s *shard) delayed(d Delay) {
 	if d.Retry == 0 {
 		s.firstDelay.add(int64(d.Draw))
 	}
+	if s.draws != nil {
+		s.draws.add(d.Retry, d.Draw)
+	}
 }
 
 func (s *shard) hint(h Hint) {
@@ -198,6 +212,7 @@ func (s *shard) mergeCounters(t *shard) {
 	s.delays += t.delays
 	s.atCap += t.atCap
 	s.atFloor += t.atFloor
+	s.draws.merge(t.draws)
 	s.hints.Seen += t.hints.Seen
 	s.hints.Obeyed += t.hints.Obeyed
 	s.hints.Invalid += t.hints.Invalid

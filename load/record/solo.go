@@ -152,6 +152,9 @@ func (s *Solo) Delay(d Delay) {
 	if d.Retry == 0 {
 		s.firstDelay.add(int64(d.Draw))
 	}
+	if c.draws != nil {
+		c.draws.add(d.Retry, d.Draw)
+	}
 }
 
 // Hint is [Recorder.Hint].
@@ -195,6 +198,9 @@ func (s *Solo) Refused(x Refusal) {
 		s.firstDelay.add(int64(x.Draw))
 	} else {
 		c.retries++
+	}
+	if c.draws != nil {
+		c.draws.add(x.Attempt, x.Draw)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"stormtest/load/plan"
+	"stormtest/load/record"
 	"stormtest/load/sim"
 )
 
@@ -36,15 +37,22 @@ func BenchmarkBare(b *testing.B) {
 
 // BenchmarkRecorded is the same with everything recorded. The recorder, 3 MB, is made outside, and
 // emptied for each run, as a repeat does.
-func BenchmarkRecorded(b *testing.B) {
+func BenchmarkRecorded(b *testing.B) { benchmarkRecorded(b, false) }
+
+// BenchmarkShown is the same with what is recorded of the first seed alone.
+func BenchmarkShown(b *testing.B) { benchmarkRecorded(b, true) }
+
+func benchmarkRecorded(b *testing.B, detail bool) {
 	for _, clients := range []int{1e3, 1e4, 1e5, 1e6} {
 		b.Run(fmt.Sprintf("clients=%d", clients), func(b *testing.B) {
 			p := scaled(clients)
-			rec := recorder(&p)
+			config := recording(&p)
+			config.Detail = detail
+			rec := record.New(config)
 			var attempts int64
 			for seed := uint64(0); b.Loop(); seed++ {
 				b.StopTimer()
-				rec.Reset(recording(&p))
+				rec.Reset(config)
 				b.StartTimer()
 				attempts += sim.Run(context.Background(), sim.Config{Plan: &p, Strategy: "full", Seed: seed, Recorder: rec}).Attempts
 			}
