@@ -37,6 +37,7 @@ func (s *storm) runSeeds(ctx context.Context) (seedRuns, error) {
 		}
 		whole := ctx.Err() == nil
 		run.Whole = whole
+		one.shown.end(&run)
 		switch {
 		case i == 0:
 			all.first, all.invalid = &run, reasons

@@ -110,6 +110,7 @@ func serve(ctx context.Context, p plan.Plan, c Service, env Env, listen listenWa
 	}
 	result.Interrupted = s.interrupted(ctx)
 	run.Whole = !result.Interrupted
+	s.shown.end(&run)
 	result.Runs = []record.Run{run}
 	env.finished(run)
 	result.InvalidReasons = append(result.InvalidReasons, s.listen.reasons()...)
@@ -435,9 +436,7 @@ func (s *service) summarise(length time.Duration) record.Run {
 		e.Notes = append(e.Notes, fmt.Sprintf("nothing arrived in the last %v before the end, which are left out", (length-quiet).Round(time.Millisecond)))
 	}
 	e.Notes = append(e.Notes, s.notes(*e.Outside)...)
-	run := s.recorder.Summarise(e)
-	s.shown.end(&run)
-	return run
+	return s.recorder.Summarise(e)
 }
 
 // interim returns what is known of the run while it goes on.

@@ -71,7 +71,7 @@ func (w *watcher) end(t *testing.T, run *record.Run) {
 		}
 	}
 	if got, want := asJSON(t, w.stage.Interim()), asJSON(t, run); got != want {
-		t.Errorf("after the end it is still\n%s\nand the run\n%s", got, want)
+		t.Errorf("after the end it is still\n%.300s\nand the run\n%.300s", got, want)
 	}
 	if w.stage.Bucket != run.Bucket || w.stage.CapacityPerSecond == nil || *w.stage.CapacityPerSecond != *run.CapacityPerSecond {
 		t.Errorf("stage = %+v", w.stage)
@@ -95,7 +95,7 @@ func TestStageShowsTheRun(t *testing.T) {
 					t.Fatal(err)
 				}
 				if got, want := asJSON(t, finished), asJSON(t, result.Runs); got != want {
-					t.Errorf("finished = %s, want %s", got, want)
+					t.Errorf("finished = %.300s, want %.300s", got, want)
 				}
 			})
 		})
@@ -146,7 +146,7 @@ func TestSimulateFinishes(t *testing.T) {
 		}
 		for _, run := range result.Runs {
 			if want := asJSON(t, run); finished[run.Strategy] != want {
-				t.Errorf("%s finished as %s, and is %s", run.Strategy, finished[run.Strategy], want)
+				t.Errorf("%s finished as %.300s, and is %.300s", run.Strategy, finished[run.Strategy], want)
 			}
 		}
 		if stage.Bucket != p.Bucket || stage.CapacityPerSecond == nil || stage.Interim != nil || stage.Arrivals != nil {

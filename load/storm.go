@@ -125,7 +125,6 @@ func (s *storm) summarise(stats fleet.Stats, notes []string) record.Run {
 		Notes:       append(notes, s.listen.notes()...),
 	})
 	run.Notes = append(run.Notes, clockNotes(&s.plan, &run)...)
-	s.shown.end(&run)
 	return run
 }
 

@@ -115,7 +115,7 @@ func TestDetailIsOfTheFirstSeed(t *testing.T) {
 	} {
 		one, three := run("strategy: none", "clients: 30"), run("strategy: none", "clients: 30", "repeat: 3")
 		if got, want := asJSON(t, three.Detail), asJSON(t, one.Detail); got != want || one.Detail == nil || len(one.Detail.Draws) == 0 {
-			t.Errorf("of three seeds %s\nof one %s", got, want)
+			t.Errorf("of three seeds %.300s\nof one %.300s", got, want)
 		}
 	}
 }

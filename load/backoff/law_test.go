@@ -13,9 +13,9 @@ import (
 // lawEdges are the edges at which laws are looked at: dense, of two digits, and with the cap and its neighbours.
 func lawEdges(p backoff.Params) []time.Duration {
 	edges := []time.Duration{0, 1, p.Cap, p.Cap + 1}
-	for step := time.Duration(100); step < 1000*time.Second; step *= 10 {
-		for n := time.Duration(10); n < 100; n++ {
-			edges = append(edges, n*step)
+	for step := int64(100); step < 1e12; step *= 10 {
+		for n := range int64(90) {
+			edges = append(edges, time.Duration((n+10)*step))
 		}
 	}
 	slices.Sort(edges)
