@@ -219,3 +219,8 @@ func (t *Tab) Screenshot() ([]byte, error) {
 	}
 	return chromedp.Run(t.ctx, chromedp.FullScreenshot(100))
 }
+
+// PDF prints the page on A4.
+func (t *Tab) PDF() ([]byte, error) {
+	return chromedp.Run(t.ctx, chromedp.PrintToPDF(chromedp.PDFPaper(chromedp.PaperA4), chromedp.PDFPrintBackground(), chromedp.PDFPreferCSSPageSize()))
+}

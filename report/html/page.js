@@ -100,9 +100,11 @@
       delete readout.dataset.at;
       return;
     }
-    const i = placeAt(d.places, x), at = d.places[i], middle = d.each ? Math.max(at, Math.min(x, at + d.each)) : at;
+    const i = placeAt(d.places, x), over = d.each > 0 && x >= d.places[i] + d.each;
+    const at = over ? Math.floor(x / d.each) * d.each : d.places[i], middle = d.each ? Math.max(at, Math.min(x, at + d.each)) : at;
     d.line.style.transform = "translateX(" + Math.round(d.u.valToPos(middle, "x")) + "px)";
-    const text = barsOf(d.chart) && d.picture.series[0].style === "bar" ? barWords(d, i) : lineWords(d, at);
+    const bars = barsOf(d.chart) && d.picture.series[0].style === "bar";
+    const text = over ? moment(at) + ": over by then" : bars ? barWords(d, i) : lineWords(d, at);
     readout.textContent = text;
     readout.dataset.at = String(at);
     plot.setAttribute("aria-valuenow", i);

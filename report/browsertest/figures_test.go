@@ -1,0 +1,203 @@
+package browsertest_test
+
+import (
+	"fmt"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"stormtest/load/record"
+	"stormtest/report/browsertest"
+)
+
+// A figure is a number as the page has it.
+type figure struct {
+	Name, Value, Low, High, Text string
+}
+
+// figuresEqualTheJSON: every figure on the page is that of the result's JSON, reads as that number, and every figure of
+// the result is on the page.
+func figuresEqualTheJSON(t *testing.T, tab *browsertest.Tab, r *record.Result) {
+	fromJSON := copied(t, r)
+	list := eval[[]figure](t, tab, `[...document.querySelectorAll("[data-figure]")].map(e => {
+		const text = e.cloneNode(true);
+		for (const mark of text.querySelectorAll(".best, .sr")) mark.remove();
+		return {name: e.dataset.figure, value: e.dataset.value, low: e.dataset.p5 ?? "", high: e.dataset.p95 ?? "", text: text.textContent.replaceAll("\u00a0", " ").trim()};
+	})`)
+	seen := map[string]bool{}
+	for _, f := range list {
+		seen[f.Name] = true
+		want, unit := wantedFigure(t, fromJSON, f.Name)
+		for i, part := range []struct{ got, text string }{{f.Value, f.Text}, {f.Low, ""}, {f.High, ""}} {
+			if got, ok := number(part.got); ok != (want[i] != nil) || ok && got != *want[i] {
+				t.Errorf("%s holds %q, and the JSON %s", f.Name, part.got, pointed(want[i]))
+			}
+		}
+		if fault := misread(f.Text, want[0], unit); fault != "" {
+			t.Errorf("%s: %s", f.Name, fault)
+		}
+	}
+	for i := range fromJSON.Runs {
+		run := &fromJSON.Runs[i]
+		for _, m := range record.Metrics() {
+			if m.Value(run) != nil && !seen[run.Strategy+"."+m.Name] {
+				t.Errorf("%s of %s is not on the page", m.Name, run.Strategy)
+			}
+		}
+	}
+}
+
+// wantedFigure finds a figure of the page in the result: its value, and where it is one of seeds their 5th and 95th percentile.
+func wantedFigure(t *testing.T, r *record.Result, name string) (want [3]*float64, unit record.Unit) {
+	t.Helper()
+	if rest, ok := strings.CutPrefix(name, "gate."); ok {
+		i, err := strconv.Atoi(rest)
+		if err != nil || i >= len(r.Gates) {
+			t.Errorf("%s is no gate of the result", name)
+			return want, ""
+		}
+		return [3]*float64{r.Gates[i].Value}, ""
+	}
+	for i := range r.Runs {
+		rest, ok := strings.CutPrefix(name, r.Runs[i].Strategy+".")
+		if !ok {
+			continue
+		}
+		metric, ofSeeds := strings.CutSuffix(rest, ".mean")
+		m, known := record.MetricNamed(metric)
+		if !known {
+			break
+		}
+		if !ofSeeds {
+			return [3]*float64{m.Value(&r.Runs[i])}, m.Unit
+		}
+		s := r.Runs[i].Repeats.Figures[metric]
+		return [3]*float64{s.Mean, s.P5, s.P95}, m.Unit
+	}
+	t.Errorf("%s is no figure of the result", name)
+	return want, ""
+}
+
+func number(text string) (float64, bool) {
+	v, err := strconv.ParseFloat(text, 64)
+	return v, err == nil
+}
+
+func pointed(v *float64) string {
+	if v == nil {
+		return "null"
+	}
+	return strconv.FormatFloat(*v, 'g', -1, 64)
+}
+
+// written is a number of the page: a sign that it is only bounded, digits, and a unit. A mean is followed by its percentiles.
+var written = regexp.MustCompile(`^([<>]?)\s*(-?[\d,]+(?:\.\d+)?(?:e[+-]?\d+)?)(?: \[[^\]]*\])?\s*(x|%|/s|h|min|s|ms|µs|ns)?(?: in [\d,]+)?$`)
+
+// units are how many of a figure's own unit each written unit is.
+var units = map[string]float64{"": 1, "x": 1, "/s": 1, "%": 0.01, "h": 3600e9, "min": 60e9, "s": 1e9, "ms": 1e6, "µs": 1e3, "ns": 1}
+
+// misread says how a figure's text is not its value, rounded in its last digit; a figure without a value is a dash. It is empty
+// where all is well.
+func misread(text string, want *float64, unit record.Unit) string {
+	if unit == "" || unit == record.UnitWord {
+		return "" // a gate's reason, a word
+	}
+	if want == nil {
+		if text != "–" {
+			return fmt.Sprintf("no value reads %q", text)
+		}
+		return ""
+	}
+	parts := written.FindStringSubmatch(text)
+	if parts == nil {
+		return fmt.Sprintf("%v reads %q, which is no number", *want, text)
+	}
+	digits := strings.ReplaceAll(parts[2], ",", "")
+	v, _ := number(digits)
+	got, half := v*units[parts[3]], 0.5*lastDigit(digits)*units[parts[3]]*(1+1e-9)
+	isLength := slices.Contains([]string{"h", "min", "s", "ms", "µs", "ns"}, parts[3])
+	switch {
+	case isLength == (unit == record.UnitDuration) && parts[1] == "<" && *want < got:
+	case isLength == (unit == record.UnitDuration) && parts[1] == ">" && *want > got:
+	case isLength == (unit == record.UnitDuration) && parts[1] == "" && math.Abs(got-*want) <= half:
+	default:
+		return fmt.Sprintf("%v (%s) reads %q", *want, unit, text)
+	}
+	return ""
+}
+
+// lastDigit is what the last digit of a decimal number counts.
+func lastDigit(digits string) float64 {
+	mantissa, exponent, _ := strings.Cut(digits, "e")
+	e, _ := strconv.Atoi(exponent)
+	_, decimals, _ := strings.Cut(mantissa, ".")
+	return math.Pow10(e - len(decimals))
+}
+
+// TestMisread: the test's own eyes.
+func TestMisread(t *testing.T) {
+	for _, tt := range []struct {
+		text string
+		want float64
+		unit record.Unit
+		ok   bool
+	}{
+		{"8,244", 8244, record.UnitCount, true}, {"8,245", 8244, record.UnitCount, false}, {"8.24", 8.244, record.UnitRatio, true},
+		{"8.25", 8.244, record.UnitRatio, false}, {"19.8x", 19.79, record.UnitRatio, true}, {"761 ms", 7.61266e8, record.UnitDuration, true},
+		{"761 s", 7.61266e8, record.UnitDuration, false}, {"761", 761, record.UnitDuration, false}, {"18.9 %", 0.189, record.UnitShare, true},
+		{">99.9 %", 0.9995, record.UnitShare, true}, {">99.9 %", 0.99, record.UnitShare, false}, {"<0.1 %", 0.0004, record.UnitShare, true},
+		{"4.84 [4.81-4.87]", 4.841, record.UnitRatio, true}, {"8.30 [5.90-11.5] s in 387", 8.3e9, record.UnitDuration, true}, {"–", 1, record.UnitCount, false},
+		{"1.20e-05x", 0.000012, record.UnitRatio, true}, {"NaN", 1, record.UnitRatio, false},
+	} {
+		if fault := misread(tt.text, &tt.want, tt.unit); (fault == "") != tt.ok {
+			t.Errorf("%q for %v (%s): %q", tt.text, tt.want, tt.unit, fault)
+		}
+	}
+}
+
+// theVerdictComesFirst: the first section says in words what came of it, before any picture, and a gate that failed is named.
+func theVerdictComesFirst(t *testing.T, tab *browsertest.Tab, r *record.Result) {
+	text := eval[string](t, tab, `document.querySelector("main").innerText.replaceAll("\u00a0", " ")`)
+	last := 0
+	for i := range r.Runs {
+		word := eval[string](t, tab, `document.querySelector("[data-role=verdict][data-run='`+strconv.Itoa(i)+`'] [data-role=verdict-word]").textContent`)
+		at := strings.Index(text, word)
+		if headline := string(r.Runs[i].Headline()); word != headline || at < 0 {
+			t.Errorf("the verdict of %s reads %q, want %q", r.Runs[i].Strategy, word, headline)
+		}
+		last = max(last, at)
+	}
+	if figure := eval[int](t, tab, `[...document.querySelectorAll("main *")].findIndex(e => e.matches("figure"))`); figure < 0 {
+		t.Error("there is no picture")
+	}
+	for _, word := range []string{"p99<1ms", "no data", "FAILED"} {
+		if !strings.Contains(text, word) {
+			t.Errorf("the page does not say %q of the gate that failed", word)
+		}
+	}
+	if at := strings.Index(text, "Arrivals over time"); at < last {
+		t.Errorf("a picture stands at %d, before the verdict at %d", at, last)
+	}
+}
+
+// picturesAddUp: what the page's pictures are drawn from adds up to the result's own counts.
+func picturesAddUp(t *testing.T, tab *browsertest.Tab, r *record.Result) {
+	for i := range r.Runs {
+		var arrivals float64
+		for _, b := range r.Runs[i].Buckets {
+			arrivals += float64(b.Arrivals)
+		}
+		for _, view := range []string{"attempts", "outcome"} {
+			sum := eval[float64](t, tab, `(() => {
+				const c = JSON.parse(document.getElementById("data").textContent).charts["arrivals-`+strconv.Itoa(i)+`"];
+				return c.views["`+view+`"].series.flatMap(s => s.y).reduce((a, b) => a + (b || 0), 0);
+			})()`)
+			if sum != arrivals {
+				t.Errorf("%s by %s adds up to %v, want %v arrivals", r.Runs[i].Strategy, view, sum, arrivals)
+			}
+		}
+	}
+}
