@@ -47,12 +47,13 @@ var imports = map[string][]string{
 	"load/advise": {
 		"load", "load/backoff", "load/plan", "load/record", "load/retry", "load/retry/budget", "load/seed", "load/sim", "target/station",
 	},
-	"report":         {"load/record", "report/check", "report/compare", "report/literal", "report/metrics"},
+	"report":         {"load/record", "report/check", "report/compare", "report/literal", "report/metrics", "report/picture"},
 	"report/check":   {"load/record"},
 	"report/compare": {"load/record", "report/check", "report/literal"},
 	"report/literal": {},
 	"report/metrics": {"load/record", "report/literal"},
 	"report/otlp":    {"report/metrics"},
+	"report/picture": {},
 	// It opens files and knows nothing of what is in them; its tests do.
 	"report/browsertest": {},
 	// Readers of what the formats write, for tests.
@@ -98,6 +99,7 @@ var homes = map[string][]string{
 	"github.com/chromedp":                     {"report/browsertest"},
 	"github.com/yuin/goldmark":                {"report/strict"},
 	"golang.org/x/net":                        {"report/strict"},
+	"golang.org/x/image":                      {"report/picture"},
 	"pgregory.net/rapid":                      nil,                                                               // tests, everywhere
 	"golang.org/x/sys":                        {"target/wake", "target/wire", "target", "load", "cmd/stormtest"}, // each its own system call
 }

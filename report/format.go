@@ -56,6 +56,8 @@ var formats = []Format{
 	{"junit", "junit", "a test suite in XML: a test case for the run, and one a gate", plain(JUnit)},
 	{"prom", "prom", "metrics in Prometheus' text format, as promtool, the textfile collector and the Pushgateway read them", plain(metrics.Text)},
 	{"openmetrics", "openmetrics", "the same metrics as OpenMetrics text", plain(metrics.OpenMetrics)},
+	{"svg", "svg", "a picture: the arrivals of all strategies side by side", plain(SVG)},
+	{"png", "png", "the same picture in pixels, two for each of its units", plain(PNG)},
 }
 
 // plain adapts a writer that has no options.
