@@ -26,6 +26,9 @@ type rootAxis struct {
 // lineLowest is the least part of the height at which the capacity line stands.
 const lineLowest = 0.14
 
+// degreeMost is enough for a bucket of 10^10 times the capacity.
+const degreeMost = 12
+
 // lineHighest is how many times the fullest bucket a capacity may be that the axis still reaches to.
 const lineHighest = 4
 
@@ -56,7 +59,7 @@ func newRootAxis(runs []record.Run, height float64) rootAxis {
 	default:
 		return a
 	}
-	for math.Pow(level/a.top, 1/a.degree) < lineLowest {
+	for math.Pow(level/a.top, 1/a.degree) < lineLowest && a.degree < degreeMost {
 		a.degree++
 	}
 	a.top *= math.Pow(1.04, a.degree) // some air above the fullest
@@ -173,13 +176,20 @@ func newTimeline(runs []record.Run, plan planFields, columns int) timeline {
 	}
 	t.end = t.whole
 	if cut := loud + loud/20; loud > 0 && float64(cut) <= cutLeast*float64(t.whole) {
-		step := time.Duration(niceStep(float64(cut) / 20))
-		t.end = max(t.bucket, min(t.whole, (cut+step-1)/step*step))
+		t.end = max(t.bucket, min(t.whole, roundedUp(cut, time.Duration(niceStep(float64(cut)/20)))))
 	}
 	buckets := (int64(t.end)-1)/int64(t.bucket) + 1
 	t.merged = (buckets-1)/int64(max(1, columns)) + 1
 	t.columns = int((buckets-1)/t.merged + 1)
 	return t
+}
+
+// roundedUp is the least multiple of step that is at least d.
+func roundedUp(d, step time.Duration) time.Duration {
+	if rest := d % step; rest > 0 {
+		return d + step - rest
+	}
+	return d
 }
 
 // bucketEnd is where a bucket ends, or the end of all time.

@@ -186,7 +186,7 @@ func (s *sketch) race() string {
 	case most.Operations.Succeeded == 0:
 		return "No operation succeeded."
 	case most.Operations.Succeeded == least.Operations.Succeeded:
-		return firstUpper(got(most)) + " operations were done."
+		return "Done with each strategy: " + got(most) + "."
 	default:
 		return "Most operations were done with " + quoted(most) + ": " + got(most) + "; fewest with " + quoted(least) + ": " + got(least) + "."
 	}
@@ -444,17 +444,8 @@ func (s *sketch) origin() string {
 		parts = append(parts, t.word)
 	}
 	parts = append(parts, "stormtest "+cmp.Or(clip(clean(r.Tool.Version), 40), "of unknown version"))
-	engines := map[string]string{record.EngineReal: "real time, over sockets", record.EngineVirtual: "virtual time"}
-	for i := range s.runs {
-		engine := s.runs[i].Engine
-		words := cmp.Or(engines[engine], clip(clean(engine), 20))
-		if engine == record.EngineReal && s.plan.text("transport") == "memory" {
-			words = "real time, without sockets"
-		}
-		if words != "" {
-			parts = append(parts, words)
-		}
-		break
+	if words := s.engine(); words != "" {
+		parts = append(parts, words)
 	}
 	if text := s.plan.text("clients"); text != "" && !outside(r) {
 		parts = append(parts, "clients "+text)
@@ -472,6 +463,23 @@ func (s *sketch) origin() string {
 		parts = append(parts, "plan "+hash)
 	}
 	return strings.Join(parts, string(nbsp)+"· ")
+}
+
+// engine is what the clients were; empty where nobody knows.
+func (s *sketch) engine() string {
+	if len(s.runs) == 0 {
+		return ""
+	}
+	switch engine := s.runs[0].Engine; {
+	case engine == record.EngineVirtual:
+		return "virtual time"
+	case engine == record.EngineReal && s.plan.text("transport") == "memory":
+		return "real time, without sockets"
+	case engine == record.EngineReal:
+		return "real time, over sockets"
+	default:
+		return clip(clean(engine), 20)
+	}
 }
 
 // digitsOf reads a count as a plan writes it.

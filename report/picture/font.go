@@ -2,6 +2,7 @@ package picture
 
 import (
 	"fmt"
+	"sort"
 	"strings"
 	"unicode/utf8"
 
@@ -77,17 +78,11 @@ const wider = 1.12
 
 // Clip cuts a text that may be wider than width, and marks the cut.
 func (d *Drawing) Clip(f Font, s string, width float64) string {
-	if d.Measure(f, s)*wider <= width {
+	fits := func(s string) bool { return d.Measure(f, s)*wider <= width }
+	if fits(s) {
 		return s
 	}
-	for s != "" {
-		_, size := utf8.DecodeLastRuneInString(s)
-		s = s[:len(s)-size]
-		if d.Measure(f, s+"…")*wider <= width {
-			break
-		}
-	}
-	return strings.TrimRight(s, " ") + "…"
+	return strings.TrimRight(d.head(s, func(s string) bool { return fits(s + "…") }, 0), " ") + "…"
 }
 
 // Wrap breaks a text at its blanks into lines that are no wider than width, and a word that is wider
@@ -101,7 +96,7 @@ func (d *Drawing) Wrap(f Font, s string, width float64, lines int) []string {
 			list, line = append(list, line), ""
 		}
 		for word != "" && line == "" && !fits(word) {
-			head := d.head(word, fits)
+			head := d.head(word, fits, 1)
 			list, word = append(list, head), word[len(head):]
 		}
 		line = strings.TrimPrefix(line+" "+word, " ")
@@ -116,18 +111,13 @@ func (d *Drawing) Wrap(f Font, s string, width float64, lines int) []string {
 	return list
 }
 
-// head is as much of a word as fits, and at least one character.
-func (d *Drawing) head(word string, fits func(string) bool) string {
-	end := 0
-	for i, r := range word {
-		next := i + utf8.RuneLen(max(r, 0))
-		if r == utf8.RuneError {
-			next = i + 1
-		}
-		if i > 0 && !fits(word[:next]) {
-			break
-		}
-		end = next
+// head is as much of a text as fits, but at least so many characters.
+func (d *Drawing) head(s string, fits func(string) bool, least int) string {
+	var ends []int // of the characters
+	for i := range s {
+		ends = append(ends, i)
 	}
-	return word[:max(1, min(end, len(word)))]
+	ends = append(ends, len(s))
+	n := sort.Search(len(ends), func(i int) bool { return !fits(s[:ends[i]]) }) - 1
+	return s[:ends[min(len(ends)-1, max(n, least))]]
 }

@@ -15,45 +15,60 @@ import (
 
 // PNG writes the drawing with Scale pixels a unit. Characters that the fonts do not have are spelled as their
 // number. The error is the writer's.
+//
+// The best compression would make files 7 % smaller and take ten times as long.
 func (d *Drawing) PNG(out io.Writer) error {
 	c := canvas{image.NewRGBA(image.Rect(0, 0, pixels(d.Width), pixels(d.Height))), d.fonts, map[color.RGBA]bool{}}
 	c.fill(c.image.Bounds(), d.Background)
 	for _, s := range d.shapes {
 		s.png(&c)
 	}
-	encoder := png.Encoder{CompressionLevel: png.BestCompression}
-	return encoder.Encode(out, c.indexed())
+	return png.Encode(out, c.indexed())
 }
 
 // indexed returns the image with a palette, which makes the file a third as large. Colours that were given
-// stay as they are; those on the edges of letters, which lie between two, are rounded to 16 levels. Where
-// these are still too many for a palette the image stays as it is.
+// stay as they are; those on the edges of letters, which lie between two, are rounded to 16 levels, and where these
+// are too many for a palette to 6, of which there are 216. Where the given ones are too many the image stays as it is.
 func (c *canvas) indexed() image.Image {
+	for _, step := range []int{255 / 15, 255 / 5} {
+		if to, ok := c.rounded(step); ok {
+			return to
+		}
+	}
+	return c.image
+}
+
+// rounded is the image with a palette of colours whose parts are multiples of step, and of the given ones; false where
+// these are too many.
+func (c *canvas) rounded(step int) (*image.Paletted, bool) {
 	const colours = 256
 	to := image.NewPaletted(c.image.Rect, nil)
 	index := map[color.RGBA]uint8{}
-	from := c.image.Pix
+	level := func(v uint8) uint8 { return uint8((int(v) + step/2) / step * step) } //nolint:gosec // 255 is a multiple
+	var last [4]uint8
+	var at uint8
 	for i := range to.Pix {
-		ink := color.RGBA{from[4*i], from[4*i+1], from[4*i+2], from[4*i+3]}
-		if !c.given[ink] {
-			ink = color.RGBA{level(ink.R), level(ink.G), level(ink.B), ink.A}
-		}
-		at, known := index[ink]
-		if !known {
-			if len(to.Palette) == colours {
-				return c.image
+		pixel := [4]uint8(c.image.Pix[4*i : 4*i+4])
+		if pixel != last || i == 0 { // most are as the one before
+			last = pixel
+			ink := color.RGBA{pixel[0], pixel[1], pixel[2], pixel[3]}
+			if !c.given[ink] {
+				ink = color.RGBA{level(ink.R), level(ink.G), level(ink.B), ink.A}
 			}
-			at = uint8(len(to.Palette)) //nolint:gosec // below colours
-			index[ink] = at
-			to.Palette = append(to.Palette, ink)
+			var known bool
+			if at, known = index[ink]; !known {
+				if len(to.Palette) == colours {
+					return nil, false
+				}
+				at = uint8(len(to.Palette)) //nolint:gosec // below colours
+				index[ink] = at
+				to.Palette = append(to.Palette, ink)
+			}
 		}
 		to.Pix[i] = at
 	}
-	return to
+	return to, true
 }
-
-// level rounds a part of a colour to the nearest of 16.
-func level(v uint8) uint8 { return uint8((int(v) + 8) / 17 * 17) } //nolint:gosec // 255 is 15 times 17
 
 // A canvas is the pixels of a drawing.
 type canvas struct {

@@ -1,0 +1,295 @@
+package report_test
+
+import (
+	"bytes"
+	"encoding/xml"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"stormtest/load/record"
+	"stormtest/report"
+	"stormtest/report/picture"
+)
+
+// An svgText is a text of a picture.
+type svgText struct {
+	X         float64 `xml:"x,attr"`
+	Y         float64 `xml:"y,attr"`
+	Size      float64 `xml:"font-size,attr"`
+	Weight    string  `xml:"font-weight,attr"`
+	Anchor    string  `xml:"text-anchor,attr"`
+	Transform string  `xml:"transform,attr"`
+	Text      string  `xml:",chardata"`
+}
+
+// box is where the text stands in the font of the PNG.
+func (s svgText) box() picture.Box {
+	width := picture.New(0).Measure(picture.Font{Size: s.Size, Bold: s.Weight == "bold"}, s.Text)
+	left := s.X
+	switch s.Anchor {
+	case "middle":
+		left -= width / 2
+	case "end":
+		left -= width
+	}
+	return picture.Box{X: left, Y: s.Y - s.Size*0.7, W: width, H: s.Size * 0.75}
+}
+
+// An svgPicture is what a test looks at in a picture.
+type svgPicture struct {
+	Width  float64   `xml:"width,attr"`
+	Height float64   `xml:"height,attr"`
+	Title  string    `xml:"title"`
+	Desc   string    `xml:"desc"`
+	Texts  []svgText `xml:"text"`
+	Paths  []struct {
+		Fill string `xml:"fill,attr"`
+		D    string `xml:"d,attr"`
+	} `xml:"path"`
+	Rects []struct {
+		X    float64 `xml:"x,attr"`
+		W    float64 `xml:"width,attr"`
+		Fill string  `xml:"fill,attr"`
+	} `xml:"rect"`
+}
+
+func svgOf(t *testing.T, r *record.Result) svgPicture {
+	t.Helper()
+	var b bytes.Buffer
+	if err := report.SVG(&b, r); err != nil {
+		t.Fatal(err)
+	}
+	var p svgPicture
+	if err := xml.Unmarshal(b.Bytes(), &p); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// words are all texts of a picture, line after line.
+func (p svgPicture) words() string {
+	var b strings.Builder
+	for _, s := range p.Texts {
+		b.WriteString(strings.ReplaceAll(s.Text, "\u00a0", " ") + " ")
+	}
+	return b.String()
+}
+
+// crowd is n runs, each of so many buckets in which anything may have arrived, done at any time or never.
+func crowd(n, buckets int) *record.Result {
+	draw := rand.New(rand.NewPCG(1, 2))
+	r := resultOf(guidePlan)
+	like := guideStorm("full")
+	for i := range n {
+		run := like
+		run.Strategy = fmt.Sprintf("strategy-%02d", i)
+		run.Duration, run.Buckets = time.Duration(buckets)*run.Bucket, nil
+		if run.Completion = nil; i%5 != 0 {
+			run.Completion = ptr(draw.Int64N(int64(run.Duration)))
+		}
+		run.Convoy.Flags = []string{record.FlagPeriodic, record.FlagSharedSeed, record.FlagMetastable}[:i%4]
+		for k := range buckets {
+			arrivals := draw.Int64N(1000)
+			run.Buckets = append(run.Buckets, record.Bucket{
+				At: time.Duration(k) * run.Bucket, Arrivals: arrivals, Rejected: draw.Int64N(arrivals + 1), Served: 100, Wasted: draw.Int64N(101),
+			})
+		}
+		r.Runs = append(r.Runs, run)
+	}
+	return r
+}
+
+// metastable is a target that works for clients that have gone.
+func metastable() *record.Result {
+	run := guideStorm("full")
+	run.Buckets = slices.Clone(run.Buckets)
+	for i := range run.Buckets {
+		b := &run.Buckets[i]
+		b.Arrivals, b.Rejected, b.Served, b.Wasted = 80, 0, 80, 0
+		if i >= 50 {
+			b.Arrivals, b.Rejected, b.Served, b.Wasted = 300, 200, 100, 100
+		}
+	}
+	run.Completion, run.Convoy.Flags = nil, []string{record.FlagMetastable}
+	return resultOf(`{"clients":2000,"rate":"800/s","capacity":"1000/s","outage":["4s..5s"]}`, run)
+}
+
+func TestPictureGoldens(t *testing.T) {
+	all := results()
+	all["metastable"] = metastable()
+	for _, name := range []string{"four", "metastable", "invalid", "empty", "url", "log", "nothing"} {
+		var b bytes.Buffer
+		if err := report.SVG(&b, all[name]); err != nil {
+			t.Fatal(err)
+		}
+		golden(t, name+"-svg", b.Bytes())
+	}
+}
+
+// pictured are results that fill a picture in all ways.
+func pictured() map[string]*record.Result {
+	list := edges()
+	for _, n := range []int{2, 3, 9, 22, 40} {
+		list[strconv.Itoa(n)+" strategies"] = crowd(n, 300)
+	}
+	list["hostile"], list["metastable"] = hostileResult(), metastable()
+	return list
+}
+
+// Method: every text's box, in the font of the PNG, lies in the picture, and no two lie over each other. Marks
+// that stand for a moment may come near each other, so that a fifth of the lower text's height is allowed.
+func TestPictureTextsAreApart(t *testing.T) {
+	for name, r := range pictured() {
+		p := svgOf(t, r)
+		var boxes []picture.Box
+		for i, s := range p.Texts {
+			b := s.box()
+			if s.Transform != "" {
+				b = picture.Box{X: s.X - s.Size, Y: s.Y - b.W/2, W: s.Size, H: b.W}
+			}
+			if b.X < 0 || b.X+b.W > p.Width || b.Y < 0 || b.Y+b.H > p.Height {
+				t.Errorf("%s: %q at %v is outside of %v x %v", name, s.Text, b, p.Width, p.Height)
+			}
+			for k, other := range boxes {
+				if b.X < other.X+other.W && other.X < b.X+b.W && b.Y+b.H*0.2 < other.Y+other.H && other.Y+other.H*0.2 < b.Y+b.H {
+					t.Errorf("%s: %q lies over %q", name, p.Texts[i].Text, p.Texts[k].Text)
+				}
+			}
+			boxes = append(boxes, b)
+		}
+	}
+}
+
+// A picture is no larger than a page can bear, whatever the result: 72,000 buckets, and more panels than there are.
+func TestPictureIsSmall(t *testing.T) {
+	for name, r := range map[string]*record.Result{"72,000 buckets": longResult(), "22 strategies": crowd(22, 2000), "40 strategies": crowd(40, 300), "four": crowd(4, 72_000)} {
+		for flag, most := range map[string]int{"svg": 500_000, "png": 310_000} { // noise is the worst that there is
+			f, _ := report.Lookup(flag)
+			document, _ := written(t, f, r)
+			if len(document) > most {
+				t.Errorf("%s: --%s has %d bytes, want %d at most", name, flag, len(document), most)
+			}
+			if !bytes.Equal(document, func() []byte { again, _ := written(t, f, r); return again }()) {
+				t.Errorf("%s: --%s has other bytes the second time", name, flag)
+			}
+		}
+	}
+}
+
+// Method: the bars of a colour are one path. The highest of them is as high as the root scale says, and one of the
+// axis' own numbers beside it.
+func TestPicturePeakSurvives(t *testing.T) {
+	p := svgOf(t, longResult())
+	if want := "peak 350"; !strings.Contains(p.words(), want) {
+		t.Errorf("no %q in %s", want, p.words())
+	}
+	at := map[string]float64{}
+	for _, s := range p.Texts {
+		if s.Anchor == "end" {
+			at[s.Text] = s.Y - 4
+		}
+	}
+	ground, line := at["0"], at["100"]
+	if ground == 0 || line == 0 {
+		t.Fatalf("no labels at 0 and the capacity: %v", at)
+	}
+	want := ground - (ground-line)*3.5 // linear: 350 is 3.5 times the capacity
+	highest := math.Inf(1)
+	for _, path := range p.Paths {
+		for _, m := range regexp.MustCompile(`V([\d.]+)`).FindAllStringSubmatch(path.D, -1) {
+			y, _ := strconv.ParseFloat(m[1], 64)
+			highest = min(highest, y)
+		}
+	}
+	if math.Abs(highest-want) > 0.75 {
+		t.Errorf("the highest bar ends at %v, want %v", highest, want)
+	}
+}
+
+// What a picture leaves out it tells, and of what it cannot draw it says why.
+func TestPictureSaysWhatItDoesNotShow(t *testing.T) {
+	tail := resultOf(guidePlan, guideStorm("full"), guideStorm("decorrelated"))
+	for i := range tail.Runs {
+		run := &tail.Runs[i]
+		run.Completion, run.Duration, run.Buckets = nil, time.Minute, slices.Clone(run.Buckets[:100])
+		for k := range run.Buckets {
+			b := &run.Buckets[k]
+			b.Arrivals, b.Rejected = 500, 400
+			if k >= 20 {
+				b.Arrivals, b.Rejected = int64(k%4), 0 // at most 3, which is under 1 % of 500
+			}
+		}
+	}
+	quiet := resultOf(guidePlan, guideStorm("full"))
+	quiet.Runs[0].Buckets, quiet.Runs[0].Completion = quiet.Runs[0].Buckets[:5], nil
+	lost := emptyResult()
+	lost.Runs[0].Operations = record.Operations{Started: 5, Unfinished: 5}
+	lost.Runs[0].Books.Lost = map[string]int64{"refused": 20}
+	unheard := emptyResult()
+	unheard.Runs[0].Operations = record.Operations{Started: 5, Unfinished: 5}
+	outside := emptyResult()
+	outside.Runs[0].Outside = &record.Outside{}
+	few := resultOf(guidePlan, storm{strategy: "full", clients: 3, service: 1000, length: 1_000_000, delay: strategies["full"]}.run())
+	seeds := seedsResult()
+	for name, want := range map[string]struct {
+		r    *record.Result
+		text string
+	}{
+		"tail":           {tail, "From 2.2 s to the end at 60 s no bucket held more than 3; what arrived then is counted as “later”."},
+		"tail, a panel":  {tail, "+119 later"}, // from bucket 22 on 2 + 3, and then 19 times 0 + 1 + 2 + 3
+		"nothing later":  {quiet, "Nothing arrived from 550 ms to the end at 30 s."},
+		"empty":          {emptyResult(), "no arrivals: no operation was started"},
+		"lost":           {lost, "no arrivals: all 20 attempts lost (20 refused)"},
+		"unheard":        {unheard, "no arrivals in 30 s"},
+		"outside":        {outside, "no arrivals in 30 s"},
+		"nothing":        {resultOf("null"), "No strategy ran There is nothing to show."},
+		"above":          {few, "The capacity, 100 in a bucket, is above the picture."},
+		"no capacity":    {urlResult(), "There is no capacity line: nobody knows the capacity."},
+		"OCC":            {occResult(), "There is no capacity line: this target has no capacity."},
+		"zero":           {zeroCapacity(), "There is no capacity line: the target serves nothing."},
+		"merged":         {longResult(), "A bar is the fullest of"},
+		"too many":       {crowd(40, 50), "16 more strategies are not drawn."},
+		"root":           {results()["four"], "The height is the square root of the arrivals"},
+		"clients":        {urlResult(), "Arrivals are taken where the clients sent them"},
+		"seeds":          {seeds, "Drawn is seed 42, the first of 400."},
+		"invalid":        {invalidResult(), "INVALID"},
+		"interrupted":    {results()["interrupted"], "INTERRUPTED"},
+		"log":            {logResult(), "RECOVERED"},
+		"wasted":         {metastable(), "answered in time, mean of 500 ms"},
+		"metastable":     {metastable(), "METASTABLE: the outage is over and the target has not recovered."},
+		"outage":         {metastable(), "outage (status)"},
+		"virtual time":   {results()["virtual"], "stormtest 1.0.0 · virtual time · clients 1000"},
+		"real time":      {results()["four"], "stormtest 1.0.0 · real time, over sockets · clients 2000"},
+		"the race":       {results()["four"], "fewest with “none”: 9 of 2,000 in 30 s."},
+		"the verdicts":   {results()["four"], "Retries came back together with “none”; partly together with “equal”"},
+		"the convoy":     {results()["four"], "Convoy index: of the retries from 1 s to 10 s; 0 is as if by chance, 1 all together."},
+		"how many clear": {metastable(), "Retry storm: operations at 800/s against a target that serves 1,000/s"},
+	} {
+		if words := svgOf(t, want.r).words(); !strings.Contains(words, want.text) {
+			t.Errorf("%s: no %q in\n%s", name, want.text, words)
+		}
+	}
+}
+
+// The figures of a panel are those of the result, and the description has them for those who do not see it.
+func TestPictureFigures(t *testing.T) {
+	p := svgOf(t, results()["four"])
+	for _, want := range []string{
+		"none CONVOY: convoy index 1.00, peak / capacity 20.0x, attempts/operation 8.98, done in 30 s 0.4 %; 17,964 arrivals, at most 2,000 in a bucket.",
+		"equal CLUMPED: convoy index 0.11, peak / capacity 40.0x, attempts/operation 5.61, all done after 20.6 s;",
+	} {
+		if !strings.Contains(p.Desc, want) {
+			t.Errorf("no %q in %s", want, p.Desc)
+		}
+	}
+	if p.Title != "Retry storm: 2,000 clients against a target that serves 1,000/s" {
+		t.Errorf("the title is %q", p.Title)
+	}
+}
