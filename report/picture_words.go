@@ -15,7 +15,7 @@ import (
 func troubleText(t trouble) string {
 	text := t.text
 	if len(t.why) > 0 {
-		text += " " + firstUpper(t.why[0])
+		text += " " + upperFirst(t.why[0])
 	}
 	if n := len(t.why) - 1; n > 0 {
 		text += " (and " + plural(int64(n), "more reason") + ")"
@@ -74,7 +74,7 @@ func (s *sketch) story() string {
 	case len(s.runs) == 0:
 		return "There is nothing to show."
 	case len(s.runs) == 1:
-		return firstUpper(verdictSentence(&s.runs[0], s.plan))
+		return upperFirst(verdictSentence(&s.runs[0], s.plan))
 	case fromLog(s.result) || outside(s.result):
 		return ""
 	}
@@ -118,7 +118,7 @@ func verdictGroups(runs []record.Run) string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return firstUpper(strings.Join(parts, "; ")) + "."
+	return upperFirst(strings.Join(parts, "; ")) + "."
 }
 
 // strategiesOf names the runs that are of a kind; empty where none is.
@@ -492,12 +492,4 @@ func digitsOf(text string) (int64, bool) {
 		n = n*10 + int64(c-'0')
 	}
 	return n, text != ""
-}
-
-// firstUpper makes a sentence of what may begin with a small letter.
-func firstUpper(s string) string {
-	if s != "" && s[0] >= 'a' && s[0] <= 'z' {
-		return string(s[0]-'a'+'A') + s[1:]
-	}
-	return s
 }
