@@ -35,28 +35,40 @@ const repeatMost = 4
 // newSeries merges the run's buckets into at most width columns. ok is false where there is nothing to
 // draw: no arrivals, or no width of a bucket.
 func newSeries(run *record.Run, width int) (s series, ok bool) {
-	s = series{bucket: run.Bucket, merged: 1, repeat: 1, capacity: bucketCapacity(run)}
-	if run.Bucket <= 0 || width < 1 {
-		return s, false
-	}
-	for i := range run.Buckets {
-		b := &run.Buckets[i]
-		if b.At < 0 || b.Arrivals <= 0 {
-			continue
+	s = series{bucket: run.Bucket, capacity: bucketCapacity(run)}
+	ok = s.lay(run.Duration, width, func(yield func(column)) {
+		for i := range run.Buckets {
+			b := &run.Buckets[i]
+			yield(column{arrivals: b.Arrivals, first: b.First, rejected: b.Rejected, at: b.At})
 		}
-		s.arrivals += b.Arrivals
-		s.total = max(s.total, s.indexOf(b)+1)
-		if s.capacity >= 0 && float64(b.Arrivals) > s.capacity {
+	})
+	return s, ok
+}
+
+// lay fills a series of which bucket and capacity are set, for a run of a length; each gives its buckets, the
+// same ones each time.
+func (s *series) lay(length time.Duration, width int, each func(yield func(column))) (ok bool) {
+	s.merged, s.repeat = 1, 1
+	if s.bucket <= 0 || width < 1 {
+		return false
+	}
+	each(func(c column) {
+		if c.at < 0 || c.arrivals <= 0 {
+			return
+		}
+		s.arrivals += c.arrivals
+		s.total = max(s.total, s.indexOf(c.at)+1)
+		if s.capacity >= 0 && float64(c.arrivals) > s.capacity {
 			s.above++
 		}
-		if b.Arrivals > s.peak {
-			s.peak, s.peakAt = b.Arrivals, b.At
+		if c.arrivals > s.peak {
+			s.peak, s.peakAt = c.arrivals, c.at
 		}
-	}
+	})
 	if s.peak == 0 {
-		return s, false
+		return false
 	}
-	if whole := int64(run.Duration / run.Bucket); whole > 0 {
+	if whole := int64(length / s.bucket); whole > 0 {
 		s.total = max(s.total, whole)
 	}
 	s.merged = (s.total-1)/int64(width) + 1
@@ -64,28 +76,26 @@ func newSeries(run *record.Run, width int) (s series, ok bool) {
 		s.repeat = int(min(repeatMost, int64(width)/s.total))
 	}
 	s.columns = make([]column, int((s.total-1)/s.merged+1)*s.repeat)
-	for i := range run.Buckets {
-		s.place(&run.Buckets[i])
-	}
-	return s, true
+	each(s.place)
+	return true
 }
 
-// indexOf is the number of a bucket, which the total can still count.
-func (s *series) indexOf(b *record.Bucket) int64 { return min(int64(b.At/s.bucket), math.MaxInt64-1) }
+// indexOf is the number of the bucket that begins at a moment, which the total can still count.
+func (s *series) indexOf(at time.Duration) int64 { return min(int64(at/s.bucket), math.MaxInt64-1) }
 
 // place puts a bucket into its columns.
-func (s *series) place(b *record.Bucket) {
-	if b.At < 0 || b.Arrivals <= 0 {
+func (s *series) place(c column) {
+	if c.at < 0 || c.arrivals <= 0 {
 		return
 	}
-	c := column{arrivals: b.Arrivals, first: min(max(0, b.First), b.Arrivals), rejected: min(max(0, b.Rejected), b.Arrivals), at: b.At}
-	at := int(s.indexOf(b)/s.merged) * s.repeat
-	for i := at; i < at+s.repeat; i++ {
-		c.sum = s.columns[i].sum + float64(b.Arrivals)
+	c.first, c.rejected = min(max(0, c.first), c.arrivals), min(max(0, c.rejected), c.arrivals)
+	from := int(s.indexOf(c.at)/s.merged) * s.repeat
+	for i := from; i < from+s.repeat; i++ {
+		sum := s.columns[i].sum + float64(c.arrivals)
 		if c.arrivals > s.columns[i].arrivals {
 			s.columns[i] = c
 		}
-		s.columns[i].sum = c.sum
+		s.columns[i].sum = sum
 	}
 }
 
