@@ -96,6 +96,8 @@ var homes = map[string][]string{
 	"google.golang.org/grpc":                  nil,
 	"go.opentelemetry.io/proto/otlp":          nil, // tests read what was sent
 	"google.golang.org/protobuf":              nil,
+	"charm.land/bubbletea":                    {"cmd/stormtest"},
+	"github.com/charmbracelet/x/vt":           nil, // tests look at a terminal
 	"github.com/chromedp":                     {"report/browsertest"},
 	"github.com/yuin/goldmark":                {"report/strict"},
 	"golang.org/x/net":                        {"report/strict"},

@@ -130,7 +130,11 @@ func (a *adviser) run(ctx context.Context, w world) error {
 		return err
 	}
 	defer files.discard()
-	progress := startProgress(w, a.quiet)
+	told := manner{ascii: a.ascii}
+	if a.quiet {
+		told.how = progressNone
+	}
+	progress := startProgress(w, told)
 	var share atomic.Uint64
 	c.Progress = func(s float64) { share.Store(math.Float64bits(s)) }
 	progress.stage(load.Stage{Count: 1, Start: time.Now(), Simulated: func() load.Simulated {

@@ -296,7 +296,7 @@ func TestTheReportNamesWhatItMeans(t *testing.T) {
 func TestProgressInALog(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var text bytes.Buffer
-		p := startProgress(world{err: &text, env: []string{"TERM=xterm"}}, false)
+		p := startProgress(world{err: &text, env: []string{"TERM=xterm"}}, manner{})
 		p.stage(load.Stage{
 			Count: 1, Strategy: "full", Start: time.Now(), Duration: 30 * time.Second, Operations: 50,
 			Totals: func() record.Totals { return record.Totals{} },

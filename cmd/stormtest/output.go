@@ -25,6 +25,9 @@ type outputs struct {
 	quiet   bool
 
 	listenMetrics string // empty: nowhere
+
+	// progress is a word of --progress.
+	progress string
 }
 
 // The outputs that are written while the run goes on.
@@ -52,7 +55,7 @@ func fileFormats() []report.Format {
 
 // outputVariables are the STORMTEST_* names that are no fields of a plan.
 func outputVariables() []string {
-	list := []string{variable("ascii"), variable("quiet"), variable("file"), variable(metricsFlag)}
+	list := []string{variable("ascii"), variable("quiet"), variable("progress"), variable("file"), variable(metricsFlag)}
 	for _, stream := range streams {
 		list = append(list, variable(stream.flag))
 	}
@@ -98,6 +101,27 @@ func (o *outputs) add(cmd *cobra.Command, running bool) {
 	}
 	set.BoolVarP(&o.quiet, "quiet", "q", false, "no progress on stderr")
 	set.Lookup("quiet").Annotations = group
+	set.Var(newWord(&o.progress, progressAuto, strings.Join(progressWords, "|")), "progress",
+		"How far the run is, on stderr: live draws its arrivals, where a terminal has room for them, bar is one line that is redrawn, lines one every 5 s; auto is the first that the terminal can show")
+	set.Lookup("progress").Annotations = group
+	complete(cmd, "progress", progressWords)
+}
+
+// manner says how progress is told beside the outputs, or refuses the word that was given.
+func (o *outputs) manner(w world) (manner, error) {
+	if !slices.Contains(progressWords, o.progress) {
+		return manner{}, usage("--progress: %q: want one of %s", o.progress, strings.Join(progressWords, ", "))
+	}
+	t := manner{how: o.progress, ascii: o.ascii}
+	if o.quiet {
+		t.how = progressNone
+	}
+	if _, isTerminal := terminalWidth(w.out); isTerminal {
+		for _, path := range o.streams {
+			t.taken = t.taken || *path == "-"
+		}
+	}
+	return t, nil
 }
 
 // fill takes from the environment what no flag gave.

@@ -9,37 +9,82 @@ import (
 
 	"stormtest/load"
 	"stormtest/load/record"
+	"stormtest/report"
 )
 
-// How often progress is told: on a terminal a line that is redrawn, elsewhere a new line.
+// How often progress is told: on a terminal a picture or a line that is redrawn, elsewhere a new line.
 const (
 	redrawEvery = 250 * time.Millisecond
 	lineEvery   = 5 * time.Second
 )
 
+// The words of --progress.
+const (
+	progressAuto  = "auto"
+	progressLive  = "live"
+	progressBar   = "bar"
+	progressLines = "lines"
+	progressNone  = "none"
+)
+
+var progressWords = []string{progressAuto, progressLive, progressBar, progressLines, progressNone}
+
+// A manner says how progress is to be told.
+type manner struct {
+	how     string // a word of --progress; empty is auto
+	ascii   bool
+	taken   bool // something else is written to the terminal while the run goes on
+	outages []report.Window
+	openEnd bool // nobody knows how long the run will last
+}
+
+// form returns the word of how progress is told on w's stderr. A picture takes a terminal with room for it, a line that is
+// redrawn takes any terminal that can.
+func (t manner) form(w world) string {
+	columns, rows, isTerminal := terminalSize(w.err)
+	switch {
+	case t.how == progressNone || t.how == progressLines:
+		return t.how
+	case !isTerminal || t.taken || value(w.env, "TERM") == "dumb":
+		return progressLines
+	case t.how == progressBar || columns < report.LiveWidthLeast || rows < report.LiveHeightLeast:
+		return progressBar
+	}
+	return progressLive
+}
+
 // A progress tells on stderr how far a run is. Its methods may be called from any goroutine.
 type progress struct {
 	w        io.Writer
-	terminal bool
+	terminal bool // a line can be redrawn there
 	quiet    bool
 	columns  int
+	manner   manner
 	quit     chan struct{}
 	wg       sync.WaitGroup
 
 	told  record.Totals // of an outside run: where nothing comes, nothing is told
-	drawn bool          // something has been told
+	drawn bool          // a line stands there
+	live  bool          // a picture is to be shown
+	view  *view         // it, once there is something to see
+	env   []string
 
 	mu      sync.Mutex
 	current load.Stage
 	running bool
 }
 
-// startProgress begins to tell; stop ends it. quiet tells nothing.
-func startProgress(w world, quiet bool) *progress {
-	p := &progress{w: w.err, quiet: quiet, quit: make(chan struct{})}
-	var every time.Duration
-	p.columns, p.terminal, every = toldOn(w)
-	if !quiet {
+// startProgress begins to tell; stop ends it.
+func startProgress(w world, t manner) *progress {
+	form := t.form(w)
+	p := &progress{w: w.err, manner: t, quiet: form == progressNone, env: w.env, quit: make(chan struct{})}
+	p.live, p.terminal = form == progressLive, form == progressLive || form == progressBar
+	p.columns, _, _ = toldOn(w)
+	every := lineEvery
+	if p.terminal {
+		every = redrawEvery
+	}
+	if !p.quiet {
 		p.wg.Go(func() { p.tell(every) })
 	}
 	return p
@@ -85,12 +130,22 @@ func (p *progress) tell(every time.Duration) {
 		case <-tick.C:
 			p.draw()
 		case <-p.quit:
-			if p.terminal && p.drawn {
-				fmt.Fprint(p.w, "\r\x1b[K") // the report stands where the bar stood
-			}
+			p.clear() // the report stands where progress stood
 			return
 		}
 	}
+}
+
+// clear takes away what can be redrawn.
+func (p *progress) clear() {
+	if p.view != nil {
+		p.view.close()
+		p.view = nil
+	}
+	if p.terminal && p.drawn {
+		fmt.Fprint(p.w, "\r\x1b[K")
+	}
+	p.drawn = false
 }
 
 func (p *progress) draw() {
@@ -99,6 +154,13 @@ func (p *progress) draw() {
 	p.mu.Unlock()
 	if !running || s.Simulated != nil && time.Since(s.Start) < simulatedQuiet {
 		return
+	}
+	if p.live && s.Simulated == nil {
+		p.drawView(s)
+		return
+	}
+	if p.view != nil {
+		p.clear()
 	}
 	p.drawn = true
 	if s.Simulated != nil {

@@ -118,6 +118,10 @@ func storm(ctx context.Context, w world, j job) error {
 	if !p.Seed.Set {
 		p.Seed = newSeed()
 	}
+	how, err := j.outs.manner(w)
+	if err != nil {
+		return err
+	}
 	sinks, err := j.outs.open(w)
 	if err != nil {
 		return err
@@ -128,7 +132,8 @@ func storm(ctx context.Context, w world, j job) error {
 		return err
 	}
 	defer meter.close()
-	progress := startProgress(w, j.outs.quiet)
+	how.outages = windows(p)
+	progress := startProgress(w, how)
 	result, err := j.run(ctx, p, load.Env{
 		Version:  version,
 		HLog:     sinks.stream(hlogFlag),

@@ -159,6 +159,11 @@ func runService(ctx context.Context, w world, plans *planFlags, flags *serveFlag
 	if !p.Seed.Set {
 		p.Seed = newSeed()
 	}
+	how, err := outs.manner(w)
+	if err != nil {
+		return err
+	}
+	how.outages, how.openEnd = windows(p), openEnd
 	sinks, err := outs.open(w)
 	if err != nil {
 		return err
@@ -174,7 +179,7 @@ func runService(ctx context.Context, w world, plans *planFlags, flags *serveFlag
 		return err
 	}
 	defer meter.close()
-	progress := startProgress(w, outs.quiet)
+	progress := startProgress(w, how)
 	result, err := load.Serve(ctx, p, load.Service{
 		Opener:    announcer{Port: port, w: w, flags: flags, openEnd: openEnd, told: new(bool)},
 		AtOnce:    flags.start == startNow,

@@ -31,15 +31,21 @@ func terminalOptions(w world, ascii bool) report.Options {
 // terminalWidth returns the columns of a terminal (0 where it does not know), or false for
 // anything else.
 func terminalWidth(w io.Writer) (columns int, isTerminal bool) {
+	columns, _, isTerminal = terminalSize(w)
+	return columns, isTerminal
+}
+
+// terminalSize is terminalWidth with the rows beside it.
+func terminalSize(w io.Writer) (columns, rows int, isTerminal bool) {
 	f, ok := w.(*os.File)
 	if !ok || !term.IsTerminal(int(f.Fd())) {
-		return 0, false
+		return 0, 0, false
 	}
-	columns, _, err := term.GetSize(int(f.Fd()))
+	columns, rows, err := term.GetSize(int(f.Fd()))
 	if err != nil {
-		return 0, true
+		return 0, 0, true
 	}
-	return columns, true
+	return columns, rows, true
 }
 
 // unicodeLocale reports whether the locale's characters are Unicode. Where nothing is set,
