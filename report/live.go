@@ -199,11 +199,9 @@ func liveLength(s *Snapshot) time.Duration {
 	if s.Length > 0 {
 		return s.Length
 	}
-	length := 10 * time.Second
-	for _, times := range []time.Duration{3, 2} { // 10 s, 30 s, 1 min, then doubling
-		if length < s.Elapsed {
-			length *= times
-		}
+	length := 10 * time.Second // then 30 s, 1 min, and doubling
+	if length < s.Elapsed {
+		length = 30 * time.Second
 	}
 	for length < s.Elapsed && length < 1<<61 {
 		length *= 2
