@@ -89,6 +89,13 @@ func outcomeOf(ctx context.Context, r *record.Result) error {
 		return outcomeError{codeOfSignal(s.signal)}
 	case r.Interrupted: // not by a signal: whoever read the trace has gone
 		return outcomeError{codeFailed}
+	}
+	return outcomeOfGates(r)
+}
+
+// outcomeOfGates returns the error that stands for what the gates of a result came to.
+func outcomeOfGates(r *record.Result) error {
+	switch {
 	case len(r.Gates) > 0 && !r.Valid:
 		return outcomeError{codeInvalid}
 	case !check.Passed(r.Gates):

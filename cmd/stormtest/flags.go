@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -83,6 +84,9 @@ func (f *planFlags) addFields(cmd *cobra.Command, fields []plan.Field) {
 		if choices := field.ChoicesFor(f.widest()); choices != nil {
 			complete(cmd, field.Name, choices)
 		}
+		if field.Group == plan.Gates {
+			completeWith(cmd, field.Name, completeGates)
+		}
 	}
 	set.StringVarP(&f.file, "file", "f", "", "YAML or JSON; - is stdin")
 	set.Lookup("file").Annotations = map[string][]string{groupAnnotation: {groupSource}}
@@ -104,7 +108,11 @@ func (f *planFlags) takeURL(args []string) error {
 
 // complete offers words for a flag's value to the shell.
 func complete(cmd *cobra.Command, flag string, words []string) {
-	err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+	completeWith(cmd, flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+}
+
+func completeWith(cmd *cobra.Command, flag string, words cobra.CompletionFunc) {
+	err := cmd.RegisterFlagCompletionFunc(flag, words)
 	if err != nil {
 		panic("stormtest: BUG: " + err.Error())
 	}
@@ -114,32 +122,32 @@ func complete(cmd *cobra.Command, flag string, words []string) {
 // Every fault is reported.
 func (f *planFlags) resolveFor(w world, engine plan.Engine) (plan.Plan, []check.Gate, error) {
 	p, gates, sources, err := f.resolve(w)
-	if err == nil {
-		err = sources.Locate(p.For(engine))
-		if err != nil {
-			err = usageError{err}
+	if sources != nil {
+		if misfit := sources.Locate(p.For(engine)); misfit != nil {
+			err = errors.Join(err, usageError{misfit})
 		}
 	}
 	return p, gates, err
 }
 
 // resolve returns the plan of all sources, whatever engine it is for, its gates, and where its values
-// stood. Every fault is reported.
+// stood, which is nil where the plan has a fault. Every fault is reported.
 func (f *planFlags) resolve(w world) (plan.Plan, []check.Gate, plan.Sources, error) {
 	in, err := f.input(w)
 	if err != nil {
 		return plan.Plan{}, nil, nil, err
 	}
 	p, sources, err := plan.Resolve(in)
+	judged := judgedRuns{strategies: p.Strategies}
 	if err != nil {
-		return p, nil, nil, usageError{err}
+		judged.strategies = nil // which may be what is wrong
 	}
-	gates, err := check.ParseAll(p.Gates)
-	if err == nil {
-		err = check.CheckStrategies(gates, p.Strategies)
-	}
+	gates, faults := judged.gates(p.Gates, sources[gateField])
 	if err != nil {
-		return p, nil, nil, usage("--gate: %w", err)
+		sources = nil
+	}
+	if err := errors.Join(err, faults); err != nil {
+		return p, nil, sources, usageError{err}
 	}
 	return p, gates, sources, nil
 }

@@ -348,21 +348,8 @@ func (f *planFlags) resolveService(w world) (p plan.Plan, gates []check.Gate, op
 	if p, sources, err = plan.Resolve(in); err == nil {
 		err = sources.Locate(load.CheckService(p))
 	}
-	if err != nil {
-		return p, nil, false, err
-	}
-	if gates, err = check.ParseAll(p.Gates); err == nil {
-		err = check.CheckStrategies(gates, []string{load.Outside})
-	}
-	for _, g := range gates {
-		if m, known := check.Lookup(g.Metric); known && !m.AtTarget {
-			err = errors.Join(err, fmt.Errorf("%s: only the clients know %s", g.Text, g.Metric))
-		}
-	}
-	if err != nil {
-		return p, nil, false, fmt.Errorf("--gate: %w", err)
-	}
-	return p, gates, openEnd, nil
+	gates, faults := judgedRuns{strategies: []string{load.Outside}, serve: true}.gates(p.Gates, sources[gateField])
+	return p, gates, openEnd, errors.Join(err, faults)
 }
 
 // sentenceOutside is a line of progress of a service.

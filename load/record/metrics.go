@@ -35,6 +35,8 @@ type Metric struct {
 	// AtTarget says that the target knows the figure without its clients, so that it has a value where these are
 	// not ours.
 	AtTarget bool
+	// OnlyServe says that it has a value where the clients are not ours alone.
+	OnlyServe bool
 
 	value func(*Run) *float64
 	// beyond reports whether the figure is beyond its histogram, so that the value is too low; nil

@@ -14,19 +14,19 @@ const (
 	fewInWindow = "fewer than two buckets with retries in the window"
 )
 
-var synchronyMetrics = tabled("Synchrony: did the retries come together? The window is 10 to 100 times base after the failure",
+var synchronyMetrics = tabled("Synchrony: did the retries come together?",
 	Metric{Name: "verdict", Unit: UnitWord, Words: verdictWords, Meaning: "the verdict of the report", AtTarget: true,
 		Absent: "without a convoy index nobody knows whether retries came together", value: verdictWord, why: func(r *Run) string { return "no convoy index: " + noIndex(r) }},
 	Metric{Name: "convoy_index", Unit: UnitRatio, Meaning: "synchrony of the retries in the window: 0 is Poisson, 1 is perfect clumps", AtTarget: true,
 		Absent: fewRetries, value: func(r *Run) *float64 { return r.Convoy.ConvoyIndex }, why: noIndex},
-	Metric{Name: "post_outage_convoy_index", Unit: UnitRatio, Meaning: "the same of the retries after the last outage", AtTarget: true,
+	Metric{Name: "post_outage_convoy_index", Unit: UnitRatio, Meaning: "convoy index of all retries after the last outage", AtTarget: true,
 		Absent: "no outage, or too few retries after it", value: func(r *Run) *float64 { return r.Convoy.PostOutageIndex }},
 	Metric{Name: "retry_synchronisation_index", Aliases: []string{"sync_index"}, Unit: UnitRatio, AtTarget: true,
 		Meaning: "synchrony of the retries inside a bucket by variance, over the window: 0 is uniform, 1 is one moment",
 		Absent:  "too few retries in the window", value: func(r *Run) *float64 { return r.Convoy.RSI }},
-	Metric{Name: "retry_synchronisation_index_max", Unit: UnitRatio, Meaning: "the largest of any one bucket with 5 retries or more", AtTarget: true,
+	Metric{Name: "retry_synchronisation_index_max", Unit: UnitRatio, Meaning: "the largest synchrony inside any one bucket with 5 retries or more", AtTarget: true,
 		Absent: "no bucket has 5 retries", value: rsiMax},
-	Metric{Name: "window_arrivals", Unit: UnitCount, Meaning: "retries that arrived in the window", AtTarget: true,
+	Metric{Name: "window_arrivals", Unit: UnitCount, Meaning: "retries that arrived in the window, 10 to 100 times base after the failure", AtTarget: true,
 		value: func(r *Run) *float64 { return count(r.Convoy.WindowArrivals) }},
 	Metric{Name: "window_peak_over_capacity", Unit: UnitRatio, Meaning: "fullest bucket of retries in the window, over capacity", AtTarget: true,
 		Absent: unknownCapacity + " or it is 0, or the run has no such window", value: func(r *Run) *float64 { return r.Convoy.WindowPeakOverCapacity }},

@@ -79,7 +79,7 @@ func (f *Family) named(name string) (Metric, bool) {
 	if at >= 0 {
 		key = f.Keys[at]
 	}
-	m := Metric{Name: name, Group: f.Group, Unit: UnitCount, Meaning: f.Meaning, AtTarget: f.atTarget, family: f, key: key}
+	m := Metric{Name: name, Group: f.Group, Unit: UnitCount, Meaning: f.Meaning, AtTarget: f.atTarget, OnlyServe: f.atTarget, family: f, key: key}
 	m.value = func(r *Run) *float64 { return f.count(r, key) }
 	if f.atTarget {
 		m.Absent = onlyOutside

@@ -26,9 +26,9 @@ var policyMetrics = tabled("Policy: delays, Retry-After and budget",
 		value: budgeted(func(b *Budget) int64 { return b.Deposits })},
 	Metric{Name: "budget_taken", Unit: UnitCount, Meaning: "retries that a budget allowed, before their sleep", Absent: noBudget,
 		value: budgeted(func(b *Budget) int64 { return b.Taken })},
-	Metric{Name: "budget_returned", Unit: UnitCount, Meaning: "of these, cancelled in their sleep", Absent: noBudget,
+	Metric{Name: "budget_returned", Unit: UnitCount, Meaning: "retries that a budget allowed and that were cancelled in their sleep", Absent: noBudget,
 		value: budgeted(func(b *Budget) int64 { return b.Returned })},
-	Metric{Name: "budget_spent", Unit: UnitCount, Meaning: "of these, sent", Absent: noBudget,
+	Metric{Name: "budget_spent", Unit: UnitCount, Meaning: "retries that a budget allowed and that were sent", Absent: noBudget,
 		value: budgeted(func(b *Budget) int64 { return b.Spent })},
 	Metric{Name: "budget_refused", Unit: UnitCount, Meaning: "operations that gave up because a budget refused", Absent: noBudget,
 		value: budgeted(func(b *Budget) int64 { return b.Refused })},
@@ -90,11 +90,11 @@ func truth(yes bool) *float64 {
 const onlyOutside = "only stormtest serve counts it"
 
 var outsideMetrics = tabled("Clients that are not ours (stormtest serve)",
-	Metric{Name: "arrivals_unknown", Unit: UnitCount, Meaning: "arrivals that nothing told a first attempt from a retry by", Absent: onlyOutside, AtTarget: true,
+	Metric{Name: "arrivals_unknown", Unit: UnitCount, Meaning: "arrivals that nothing told a first attempt from a retry by", Absent: onlyOutside, AtTarget: true, OnlyServe: true,
 		value: outside(func(o *Outside) *float64 { return count(o.Unknown) })},
-	Metric{Name: "unanswered_at_end", Unit: UnitCount, Meaning: "arrivals without an answer when the run ended", Absent: onlyOutside, AtTarget: true,
+	Metric{Name: "unanswered_at_end", Unit: UnitCount, Meaning: "arrivals without an answer when the run ended", Absent: onlyOutside, AtTarget: true, OnlyServe: true,
 		value: outside(func(o *Outside) *float64 { return count(o.Unanswered) })},
-	Metric{Name: "first_failure", Unit: UnitDuration, Meaning: "moment of the first failure, from which on retries are judged", Absent: onlyOutside + ", and there was none", AtTarget: true,
+	Metric{Name: "first_failure", Unit: UnitDuration, Meaning: "moment of the first failure, from which on retries are judged", Absent: onlyOutside + ", and there may have been none", AtTarget: true, OnlyServe: true,
 		value: outside(func(o *Outside) *float64 { return length(o.Failure) }), why: noFailure},
 )
 

@@ -47,13 +47,13 @@ const (
 )
 
 var targetMetrics = tabled("Target: what arrived, and what became of it",
-	Metric{Name: "arrivals", Unit: UnitCount, Meaning: "attempts that reached the target (a URL: that were sent to it)", AtTarget: true,
+	Metric{Name: "arrivals", Unit: UnitCount, Meaning: "attempts that reached the target, or were sent to a URL", AtTarget: true,
 		value: func(r *Run) *float64 { return count(r.Books.Arrivals) }},
-	Metric{Name: "arrivals_first", Unit: UnitCount, Meaning: "first attempts of them", AtTarget: true,
+	Metric{Name: "arrivals_first", Unit: UnitCount, Meaning: "first attempts that arrived", AtTarget: true,
 		value: inBuckets(func(b *Bucket) int64 { return b.First })},
-	Metric{Name: "arrivals_retries", Unit: UnitCount, Meaning: "retries of them", AtTarget: true,
+	Metric{Name: "arrivals_retries", Unit: UnitCount, Meaning: "retries that arrived", AtTarget: true,
 		value: inBuckets(func(b *Bucket) int64 { return b.Retries })},
-	Metric{Name: "served", Unit: UnitCount, Meaning: "work that the target finished, also for clients that had gone (a URL: good answers)", Absent: nothingArrived, AtTarget: true,
+	Metric{Name: "served", Unit: UnitCount, Meaning: "work that the target finished, also for clients that had gone; of a URL the good answers", Absent: nothingArrived, AtTarget: true,
 		value: arrived(inBuckets(func(b *Bucket) int64 { return b.Served }))},
 	Metric{Name: "wasted", Unit: UnitCount, Meaning: "finished work whose answer reached nobody", AtTarget: true,
 		Absent: "nothing arrived, or the target is a URL, which does not tell", value: arrived(wasted)},

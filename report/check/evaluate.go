@@ -62,12 +62,22 @@ func didNotRun(strategy string) string {
 	return "no data: strategy " + strategy + " did not run"
 }
 
+// Strategies lists the strategies of a result: those that ran, and then those of its plan that did not.
+func Strategies(result *record.Result) []string {
+	var names []string
+	for i := range result.Runs {
+		names = append(names, result.Runs[i].Strategy)
+	}
+	return append(names, notRun(result)...)
+}
+
 // notRun lists the strategies of the result's plan that are not among its runs, as after a signal.
 func notRun(result *record.Result) []string {
 	var plan struct {
 		Strategy string `json:"strategy"`
 	}
-	if json.Unmarshal(result.Plan, &plan) != nil || slices.ContainsFunc(result.Runs, func(r record.Run) bool { return r.Outside != nil }) {
+	outside := func(r record.Run) bool { return r.Outside != nil }
+	if json.Unmarshal(result.Plan, &plan) != nil || slices.ContainsFunc(result.Runs, outside) {
 		return nil
 	}
 	var missing []string

@@ -11,6 +11,15 @@ type Op string
 
 var ops = []Op{"<", "<=", ">", ">=", "==", "!="}
 
+// Ops lists the operators.
+func Ops() []string {
+	var list []string
+	for _, op := range ops {
+		list = append(list, string(op))
+	}
+	return list
+}
+
 // opSigns are the bytes that operators are made of.
 const opSigns = "<>=!"
 
