@@ -10,6 +10,6 @@
 // otherwise. A figure without a value has no sample, never NaN.
 //
 // A file is written in Prometheus' text format, version 0.0.4: promtool, node_exporter's textfile collector and the
-// Pushgateway read that one and no other. OpenMetrics is what /metrics gives to those who accept it, and what
+// Pushgateway read that one, and OpenMetrics only as far as it is the same, so that counters become untyped. OpenMetrics is what /metrics gives to those who accept it, and what
 // [OpenMetrics] writes; neither has _created lines, which older servers take for series.
 package metrics
