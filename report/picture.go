@@ -173,5 +173,5 @@ func (g *grid) fit(gutter float64) {
 
 // left is where the plots of a column begin.
 func (g *grid) left(column int) float64 {
-	return pictureMargin + g.gutter + float64(column)*(g.width+panelGap)
+	return math.Round(pictureMargin+g.gutter) + float64(column)*(g.width+panelGap)
 }

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"image/color"
+	"math"
 	"time"
 
 	"stormtest/load/record"
@@ -54,7 +55,7 @@ func (s *sketch) panels() {
 	for i := range s.runs {
 		column := i % s.grid.columns
 		p := panel{sketch: s, run: &s.runs[i], bars: newColumns(&s.runs[i], &s.time), column: column, last: i+s.grid.columns >= len(s.runs)}
-		p.x, p.top = s.grid.left(column), s.y+sizes.plotAt
+		p.x, p.top = s.grid.left(column), math.Round(s.y+sizes.plotAt)
 		p.ground = p.top + s.grid.plot
 		p.head(sizes)
 		p.plot()

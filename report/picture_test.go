@@ -256,7 +256,7 @@ func TestPictureSaysWhatItDoesNotShow(t *testing.T) {
 		"zero":           {zeroCapacity(), "There is no capacity line: the target serves nothing."},
 		"merged":         {longResult(), "A bar is the fullest of"},
 		"too many":       {crowd(40, 50), "16 more strategies are not drawn."},
-		"root":           {results()["four"], "The height is the square root of the arrivals"},
+		"root":           {results()["four"], "The height is the square root of the arrivals, so that the fullest bucket and the capacity can both be read."},
 		"clients":        {urlResult(), "Arrivals are taken where the clients sent them"},
 		"seeds":          {seeds, "Drawn is seed 42, the first of 400."},
 		"invalid":        {invalidResult(), "INVALID"},

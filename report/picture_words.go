@@ -369,7 +369,11 @@ func (s *sketch) barWords() (accepted, rejected string) {
 func (s *sketch) howToRead() string {
 	var parts []string
 	if s.scale.degree > 1 {
-		parts = append(parts, "The height is the "+s.scale.words()+" of the arrivals, so that the first wave and the capacity can both be read.")
+		low := "those that are far emptier"
+		if s.scale.line > 0 {
+			low = "the capacity"
+		}
+		parts = append(parts, "The height is the "+s.scale.words()+" of the arrivals, so that the fullest bucket and "+low+" can both be read.")
 	}
 	if s.time.merged > 1 {
 		parts = append(parts, "A bar is the fullest of "+count(s.time.merged)+" buckets ("+moment(time.Duration(s.time.merged)*s.time.bucket)+"), so no peak is hidden.")
@@ -388,8 +392,8 @@ func (s *sketch) howToRead() string {
 	if len(s.runs) > 0 && s.runs[0].ArrivalsMeasuredAt == "client" {
 		parts = append(parts, "Arrivals are taken where the clients sent them, as the target is not ours.")
 	}
-	if from, to, ok := s.window(); ok {
-		parts = append(parts, "Convoy index: of the retries from "+moment(from)+" to "+moment(to)+"; 0 is as if by chance, 1 all together.")
+	if words := s.convoyWords(); words != "" {
+		parts = append(parts, words)
 	}
 	if s.scale.line == 0 {
 		parts = append(parts, s.noLine())
@@ -405,19 +409,26 @@ func (s *sketch) howToRead() string {
 	return strings.TrimSpace(strings.Join(parts, " "))
 }
 
-// window is where the convoy index is taken, if it is the same everywhere.
-func (s *sketch) window() (from, to time.Duration, ok bool) {
+// convoyWords say what the convoy index is of; empty where no run has one.
+func (s *sketch) convoyWords() string {
+	window := ""
+	same, any := true, false
 	for i := range s.runs {
 		c := &s.runs[i].Convoy
-		switch {
-		case !finite(c.ConvoyIndex):
-		case !ok:
-			from, to, ok = c.WindowFrom, c.WindowTo, true
-		case c.WindowFrom != from || c.WindowTo != to:
-			return 0, 0, false
+		if !finite(c.ConvoyIndex) {
+			continue
 		}
+		text := " of the retries from " + moment(c.WindowFrom) + " to " + moment(c.WindowTo) + ";"
+		same = same && (!any || text == window)
+		window, any = text, true
 	}
-	return from, to, ok
+	switch {
+	case !any:
+		return ""
+	case !same:
+		window = ""
+	}
+	return "Convoy index:" + window + " 0 is as if by chance, 1 all together."
 }
 
 // noLine says why no capacity is drawn.
@@ -457,7 +468,7 @@ func (s *sketch) origin() string {
 		parts = append(parts, repeatFlags(r))
 	}
 	if !r.StartedAt.IsZero() {
-		parts = append(parts, r.StartedAt.UTC().Format("2006-01-02 15:04")+" UTC")
+		parts = append(parts, r.StartedAt.UTC().Format("2006-01-02\u00a015:04")+"\u00a0UTC")
 	}
 	if hash, _ := cutCells(clean(r.PlanHash), 12); hash != "" {
 		parts = append(parts, "plan "+hash)

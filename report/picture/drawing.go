@@ -75,7 +75,7 @@ func (d *Drawing) Skyline(s Skyline) {
 	bars := make([]Box, 0, len(s.Tops))
 	for i, top := range s.Tops {
 		left, right := snap(s.Edges[i]), snap(s.Edges[i+1]-s.Gap)
-		if i+2 < len(s.Edges) && s.Tops[i+1] >= s.Ground {
+		if i+2 < len(s.Edges) && snap(s.Tops[i+1]) >= s.Ground {
 			right = max(right, min(left+s.Thin, snap(s.Edges[i+2])))
 		}
 		if top = snap(top); top < s.Ground && right > left {
