@@ -12,6 +12,7 @@ import (
 
 	"stormtest/load/record"
 	"stormtest/report"
+	"stormtest/report/strict"
 )
 
 // Every flag and command that the README names exists, and its table of strategies is the
@@ -40,6 +41,23 @@ func TestReadmeTellsTheTruth(t *testing.T) {
 	}
 	if !strings.Contains(text, strategyTable()) {
 		t.Error("the README's table of strategies is not the program's: run scripts/readme-report")
+	}
+}
+
+// The README's picture is one, of a real run with all strategies.
+func TestReadmePicture(t *testing.T) {
+	b, err := os.ReadFile("../../examples/storm.svg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	picture, err := strict.Read("svg", b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"2,000 clients", "none", "equal", "full", "decorrelated", "real time, over sockets"} {
+		if !strings.Contains(strings.ReplaceAll(picture.Text, "\u00a0", " "), want) {
+			t.Errorf("examples/storm.svg has no %q: run scripts/readme-picture", want)
+		}
 	}
 }
 
