@@ -23,6 +23,9 @@ const (
 	// viewAgain is for how long a bucket is asked for again: what happens to its arrivals comes later than they.
 	viewAgain     = 5 * time.Second
 	viewAgainMost = 500 // buckets
+	// viewMany is the number of buckets from which on a picture, which reads them all, is drawn but once in viewSlow.
+	viewMany = 20_000
+	viewSlow = 2 * time.Second
 )
 
 // drawView shows a run as a picture.
@@ -63,6 +66,7 @@ type view struct {
 
 	start time.Time // t0 of the run that ticks are of
 	ticks []record.Tick
+	drawn time.Time
 }
 
 func newView(f *os.File, env []string, t manner) *view {
@@ -87,6 +91,10 @@ func (v *view) resized(columns, rows int) {
 
 // draw shows the run as it is.
 func (v *view) draw(s load.Stage, elapsed time.Duration) {
+	if len(v.ticks) > viewMany && s.Start.Equal(v.start) && time.Since(v.drawn) < viewSlow {
+		return
+	}
+	v.drawn = time.Now()
 	size := v.size.Load()
 	columns, rows := int(size>>32), int(uint32(size))
 	if columns < report.LiveWidthLeast || rows < report.LiveHeightLeast { // it was larger
