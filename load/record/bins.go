@@ -1,5 +1,7 @@
 package record
 
+import "math"
+
 // Bins is a histogram in bins of two significant digits: every whole number below 100 is a bin of its own,
 // then come [100, 110), [110, 120) to [990, 1000), [1000, 1100) and so on, so that every 1, 2 and 5 of
 // every power of ten is where a bin begins. Only bins that hold something are listed.
@@ -18,11 +20,15 @@ type Bins struct {
 	AtFrom []int64 `json:"at_from,omitempty"`
 }
 
-// BinEnd returns where the bin ends that begins at from: the first value that is no longer in it.
+// BinEnd returns where the bin ends that begins at from: the first value that is no longer in it, or the largest
+// number there is.
 func BinEnd(from int64) int64 {
 	step := int64(1)
 	for from/step >= 100 {
 		step *= 10
+	}
+	if from > math.MaxInt64-step {
+		return math.MaxInt64
 	}
 	return from + step
 }
@@ -45,7 +51,7 @@ func (b *Bins) UpTo(v int64) int64 {
 		switch {
 		case from > v:
 			return n
-		case BinEnd(from) <= v+1:
+		case BinEnd(from)-1 <= v:
 			n += b.Count[i]
 		case from == v && i < len(b.AtFrom):
 			n += b.AtFrom[i]

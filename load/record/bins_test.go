@@ -61,6 +61,9 @@ func TestBinEdges(t *testing.T) {
 			t.Fatalf("bin [%d, %d): binOf gives %d and %d", from, end, binOf(from), binOf(end-1))
 		}
 	}
+	if got := BinEnd(9_200_000_000_000_000_000); got != math.MaxInt64 {
+		t.Errorf("the last bin ends at %d", got)
+	}
 	if bins != 100+90*10+30 { // up to 100, 100 to 1e12, 1e12 to 4e12
 		t.Errorf("%d bins up to 4e12, want 1030", bins)
 	}
@@ -116,7 +119,7 @@ func TestBinsHoldEveryValue(t *testing.T) {
 			}
 			below += b.Count[i]
 		}
-		if got := b.UpTo(math.MaxInt64 - 1); got != b.Total() {
+		if got := b.UpTo(math.MaxInt64); got != b.Total() {
 			t.Fatalf("seed %d: UpTo(everything) = %d, want %d", seed, got, b.Total())
 		}
 		if v := b.From[len(b.From)/2]; v > 2048 {

@@ -174,28 +174,34 @@ func TestWavesOf(t *testing.T) {
 	}
 }
 
-// BenchmarkInterim is a look at a run of so many seconds: the first, and one a second later.
+// BenchmarkInterim is a look at a run of so many seconds with 200 attempts in each: the first, and one a second later.
 func BenchmarkInterim(b *testing.B) {
 	for _, seconds := range []int{30, 7200} {
-		end := time.Duration(seconds) * time.Second
-		r := New(Config{Duration: end, WindowFrom: time.Second, WindowTo: 10 * time.Second, CapacityPerSecond: ptr(1000.0)})
+		c := fullConfig(0)
+		c.Duration = time.Duration(seconds) * time.Second
+		r, end := New(c), End{At: c.Duration}
 		rng := seeded(1)
-		for i := range 200 * seconds {
-			at := time.Duration(rng.Int64N(int64(end)))
+		for i := range uint32(200 * seconds) {
+			at := time.Duration(rng.Int64N(int64(c.Duration)))
+			r.OperationStarted(i)
+			r.Sent(i, Sent{Attempt: 1, Due: at, At: at + time.Duration(rng.Int64N(1e7))})
 			r.Arrival(Arrival{At: at, Attempt: 1})
-			r.Delay(uint32(i), Delay{Retry: 1, Planned: at / 10, Draw: at / 10})
-			r.Sent(uint32(i), Sent{Attempt: 1, Due: at, At: at + time.Duration(rng.Int64N(1e7))})
+			r.Outcome(i, Sample{Key: StatusKey(503), Answered: true, Latency: time.Duration(rng.Int64N(1e9))})
+			r.Delay(i, Delay{Retry: 1, Planned: at / 10, Draw: at / 10})
+			r.OperationEnded(i, Operation{At: at, Elapsed: at, Attempts: 2, Succeeded: true})
 		}
 		b.Run(fmt.Sprintf("%ds/first", seconds), func(b *testing.B) {
+			b.ReportAllocs()
 			for b.Loop() {
 				r.view.copy, r.site.touched = nil, 0
-				r.Interim(End{At: end})
+				r.Interim(end)
 			}
 		})
 		b.Run(fmt.Sprintf("%ds/next", seconds), func(b *testing.B) {
+			b.ReportAllocs()
 			for b.Loop() {
-				r.Arrival(Arrival{At: end - time.Second, Attempt: 1})
-				r.Interim(End{At: end})
+				r.Arrival(Arrival{At: c.Duration - time.Second, Attempt: 1})
+				r.Interim(end)
 			}
 		})
 	}
