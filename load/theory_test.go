@@ -3,6 +3,8 @@ package load_test
 import (
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 	"testing"
 
 	"stormtest/load"
@@ -36,9 +38,13 @@ var drawsBound = math.Sqrt(math.Log(2/1e-9)/(2*drawsClients)) + 0.01
 // delays before it were.
 func drawn(t *testing.T, lines ...string) *record.Run {
 	t.Helper()
-	p := scenario(t, append([]string{
-		fmt.Sprint("clients: ", drawsClients), "capacity: 0/s", "duration: 2h", "bucket: 10s", "max-retries: 13", "max-elapsed: unlimited",
-	}, lines...)...)
+	for _, line := range []string{"max-retries: 13", "max-elapsed: unlimited"} {
+		key, _, _ := strings.Cut(line, ":")
+		if !slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, key) }) {
+			lines = append(lines, line)
+		}
+	}
+	p := scenario(t, append([]string{fmt.Sprint("clients: ", drawsClients), "capacity: 0/s", "duration: 2h", "bucket: 10s"}, lines...)...)
 	run := simulate(t, p, load.Env{}).Runs[0]
 	if err := run.CheckDetail(); err != nil {
 		t.Fatal(err)
@@ -80,6 +86,33 @@ func TestDrawsFollowTheirTheory(t *testing.T) {
 	if told < 100 {
 		t.Errorf("only %d retries were told from the one before", told)
 	}
+}
+
+// A limit that forbids the long delays near its end, or a budget, does not make the draws look shorter: those that were
+// forbidden are among them.
+func TestLimitsDoNotBendTheDraws(t *testing.T) {
+	for _, limit := range []string{"max-elapsed: 3s", "max-retries: 4", "budget: finagle:ratio=100%,scope=fleet"} {
+		lines := []string{"strategy: full", limit}
+		run := drawn(t, lines...)
+		if run.Detail.Delay != nil && run.Detail.Delay.Total() == drawnOf(run) && limit != "max-retries: 4" {
+			t.Errorf("%s: nothing was forbidden", limit)
+		}
+		for k := range run.Detail.Draws {
+			d := &run.Detail.Draws[k]
+			if gap, bound := drawsGap(d, d.Theory), math.Sqrt(math.Log(2/1e-9)/(2*float64(d.Count)))+0.01; gap > bound {
+				t.Errorf("%s, retry %d: distance of %d draws from theory = %.4f, want <= %.4f", limit, d.Retry, d.Count, gap, bound)
+			}
+		}
+	}
+}
+
+// drawnOf is how many delays were drawn in all.
+func drawnOf(run *record.Run) int64 {
+	var n int64
+	for i := range run.Detail.Draws {
+		n += run.Detail.Draws[i].Count
+	}
+	return n
 }
 
 // theoriesGap returns the largest difference between the shares of two theories below any edge of the first.

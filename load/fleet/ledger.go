@@ -86,6 +86,8 @@ func (l *ledger) decide(o retry.Outcome, at time.Duration) retry.Decision {
 			Attempts:  attempt + 1,
 			Succeeded: d.Reason == retry.Succeeded,
 			Reason:    int(d.Reason),
+			Drawn:     d.Reason.Drew(),
+			Draw:      d.Draw,
 		})
 	}
 	if l.cfg.Trace != nil {

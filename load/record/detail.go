@@ -27,8 +27,8 @@ const SynchronyMax = 600
 const DrawColumns = 12
 
 // A Draws is what one strategy drew before its retries of one index: the delays before anything else, such as a server's
-// Retry-After, made them longer. Those of retries that a limit forbade are not among them, so that near the longest time that
-// an operation may take the long ones are missing.
+// Retry-After, made them longer, and also of retries that were forbidden then, because they would have begun too late or the
+// budget was spent. Without these the long ones would be missing near the longest time that an operation may take.
 type Draws struct {
 	Retry  int64 `json:"retry"`  // index, 0 is the first; DrawColumns-1 stands for itself and all beyond
 	Beyond bool  `json:"beyond"` // it is the one that stands for all beyond

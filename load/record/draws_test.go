@@ -51,10 +51,13 @@ func TestDrawsByRetry(t *testing.T) {
 		r.Delay(client, Delay{Retry: 1, Planned: 7 * time.Second, Draw: 5 * time.Second})
 		r.Delay(client, Delay{Retry: 10, Planned: 7 * time.Second, Draw: 0})
 		r.Delay(client, Delay{Retry: 11 + int(client), Planned: 7 * time.Second, Draw: 3 * time.Hour})
+		r.OperationEnded(client, Operation{Attempts: 3, Drawn: true, Draw: 2 * time.Second}) // its third retry was forbidden
+		r.OperationEnded(client, Operation{Attempts: 4, Draw: 2 * time.Second})
 	}
 	want := []Draws{
 		{Retry: 0, Count: 5, Bins: Bins{From: []int64{4.9e9}, Count: []int64{5}}},
 		{Retry: 1, Count: 5, Bins: Bins{From: []int64{5e9}, Count: []int64{5}}},
+		{Retry: 2, Count: 5, Bins: Bins{From: []int64{2e9}, Count: []int64{5}}},
 		{Retry: 10, Count: 5, Bins: Bins{From: []int64{0}, Count: []int64{5}}},
 		{Retry: 11, Beyond: true, Count: 5, Bins: Bins{From: []int64{1e13}, Count: []int64{5}}},
 	}

@@ -71,6 +71,9 @@ type Operation struct {
 	Succeeded bool
 	// Reason is an index into Config.ReasonNames where it did not succeed.
 	Reason int
+	// Drawn says that a limit forbade the next retry when the strategy had drawn its delay, which was Draw.
+	Drawn bool
+	Draw  time.Duration
 }
 
 // A Hint is one Retry-After header on an answer.

@@ -76,7 +76,7 @@ func randomEvents(r *rand.Rand, n int) []event {
 		default:
 			events[i] = func(rec *Recorder, client uint32) {
 				rec.OperationStarted(client)
-				rec.OperationEnded(client, Operation{At: at, Elapsed: length, Attempts: k + 2, Succeeded: yes, Reason: k})
+				rec.OperationEnded(client, Operation{At: at, Elapsed: length, Attempts: k + 2, Succeeded: yes, Reason: k, Drawn: no, Draw: length})
 			}
 		}
 	}

@@ -168,6 +168,9 @@ func (s *shard) operationEnded(o Operation) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.elapsed.add(int64(o.Elapsed))
+	if o.Drawn && s.draws != nil {
+		s.draws.add(o.Attempts-1, o.Draw)
+	}
 	if !o.Succeeded {
 		s.gaveUp[nameIndex(o.Reason)]++
 		return

@@ -162,13 +162,16 @@ func (s *Solo) Hint(h Hint) { s.clients.hint(h) }
 
 // OperationEnded is [Recorder.OperationEnded].
 func (s *Solo) OperationEnded(o Operation) {
+	c := s.clients
 	s.elapsed.add(int64(o.Elapsed))
+	if o.Drawn && c.draws != nil {
+		c.draws.add(o.Attempts-1, o.Draw)
+	}
 	if !o.Succeeded {
 		s.gaveUp[nameIndex(o.Reason)]++
 		return
 	}
 	s.succeeded++
-	c := s.clients
 	c.completed = max(c.completed, o.At)
 	s.operationLatency.add(int64(o.Elapsed))
 	s.attempts.add(int64(o.Attempts))

@@ -72,7 +72,7 @@ func (p *pairOf) call(r *rand.Rand, at time.Duration) {
 	case 8:
 		rec.OperationStarted(0)
 		solo.OperationStarted()
-		o := Operation{At: at, Elapsed: length, Attempts: k + 2, Succeeded: yes, Reason: k}
+		o := Operation{At: at, Elapsed: length, Attempts: k + 2, Succeeded: yes, Reason: k, Drawn: no, Draw: length}
 		rec.OperationEnded(0, o)
 		solo.OperationEnded(o)
 	default:

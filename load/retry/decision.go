@@ -30,6 +30,10 @@ var reasonKeys = [ReasonCount]string{
 	RefusedByBudget: "refused_by_budget",
 }
 
+// Drew reports whether the strategy was asked for a delay: for a retry, and for one that was forbidden when its delay
+// was known.
+func (r Reason) Drew() bool { return r == Retrying || r == MaxElapsed || r == RefusedByBudget }
+
 // String returns the reason's key in gave_up of a result, such as "max_elapsed". Retrying
 // and Succeeded never appear there.
 func (r Reason) String() string {
@@ -40,13 +44,13 @@ func (r Reason) String() string {
 }
 
 // A Decision says what follows an outcome: a retry after Delay, or the end of the
-// operation for Reason. Delay, Draw and Hinted are zero unless Retry.
+// operation for Reason. Delay and Hinted are zero unless Retry, Draw unless Reason.Drew.
 type Decision struct {
 	Verdict
 	// Delay is how long to sleep, counted from the now of the decision: 0..NoLimit, never
 	// below an honoured hint.
 	Delay time.Duration
-	// Draw is what the strategy alone said. It equals Delay unless Hinted.
+	// Draw is what the strategy alone said. With Retry it equals Delay unless Hinted.
 	Draw time.Duration
 }
 

@@ -125,11 +125,15 @@ func (j *Judge) Decide(s *State, now time.Duration, o Outcome) Decision {
 		delay, hinted = j.honour(floor, a, draw)
 	}
 	if p.MaxElapsed != 0 && delay >= j.timeLeft(s, now) {
-		return j.end(s, now, MaxElapsed)
+		d := j.end(s, now, MaxElapsed)
+		d.Draw = draw
+		return d
 	}
 	if j.account != nil && !j.account.Ask(now, failure(o), &s.ticket) {
 		s.open = false // and the account knows
-		return ended(RefusedByBudget)
+		d := ended(RefusedByBudget)
+		d.Draw = draw
+		return d
 	}
 	if s.attempt < math.MaxInt32 { // which no run lives to see
 		s.attempt++

@@ -237,5 +237,6 @@ func (e *engine) record(id uint32, a attempt, o retry.Outcome, d retry.Decision)
 	e.rec.OperationEnded(record.Operation{
 		At: e.now, Elapsed: e.clients[id].state.Elapsed(e.now), Attempts: a.number + 1,
 		Succeeded: d.Reason == retry.Succeeded, Reason: int(d.Reason),
+		Drawn: d.Reason.Drew(), Draw: d.Draw,
 	})
 }
