@@ -134,7 +134,7 @@ func delayPicture(d *record.Draws, axis htmlAxis) *htmlPicture {
 		}
 		top = math.Max(top, maxOf(theory))
 		picture.Series = append(picture.Series, htmlSeries{Name: "theory", Role: "theory", Style: "step", Width: float64(width), Y: rounded(theory)})
-		picture.Note += " " + gapWords(measured, theory, drawn)
+		picture.Note += " " + gapWords(measured, theory, drawn, d.Theory.Chained)
 	}
 	picture.Y.Max = math.Max(1e-6, top*1.08)
 	return picture
@@ -145,7 +145,9 @@ const gapConfidence = 0.99
 
 // gapWords hold the largest distance between the two distributions, taken at the edges of the bars, against what chance
 // does to so many independent draws. Source: Dvoretzky, Kiefer and Wolfowitz 1956 with the constant of Massart 1990.
-func gapWords(measured, theory []float64, n float64) htmlText {
+//
+// Where delays are chained those who draw are no fair sample of all, so that a larger gap is no fault.
+func gapWords(measured, theory []float64, n float64, chained bool) htmlText {
 	var gap, below float64
 	for i := range measured {
 		below += measured[i] - theory[i]
@@ -155,6 +157,9 @@ func gapWords(measured, theory []float64, n float64) htmlText {
 	text := "Largest gap to theory " + percent(&gap) + " of the delays, "
 	if gap <= bound {
 		return htmlText(text + "as chance has it (up to " + percent(&bound) + " in 99 of 100 cases).")
+	}
+	if chained {
+		return htmlText(text + "and chance alone stays within " + percent(&bound) + ". That is no fault: this formula goes by the delays before, and the line is of clients that all come so far, the bars of those that were not served before.")
 	}
 	return htmlText(text) + htmlText(styled(markYellow, "more than chance has it")) + htmlText(" (up to "+percent(&bound)+" in 99 of 100 cases).")
 }
