@@ -176,6 +176,9 @@ func TestHostileTextsAreShown(t *testing.T) {
 		for name, text := range hostile.Texts() {
 			bad := planted(t, r, text)
 			for _, f := range report.Formats() {
+				if f.Name == "png" && host != "real" {
+					continue // a picture without texts, which takes its time
+				}
 				t.Run(fmt.Sprintf("%s of %s with %s", f.Name, host, name), func(t *testing.T) {
 					document, ok := written(t, f, bad)
 					if !ok {

@@ -3,6 +3,7 @@
 package strict
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -58,25 +59,38 @@ func Read(flag string, document []byte) (Content, error) {
 	return c, nil
 }
 
-// words find the figures that are none; the other two find the number that stands for one. In what people read a comma
+// An absence is how a figure that is none may stand in a document.
+type absence struct {
+	parts []string // of which one is in every match: a quick look before the slow one
+	match *regexp.Regexp
+}
+
+// words are the figures that are none; the other two the number that stands for one. In what people read a comma
 // may stand before three digits more.
 var (
-	words       = regexp.MustCompile(`(?i)\b(NaN|Inf|Infinity|undefined)\b`)
-	minusOne    = regexp.MustCompile(`(^|[\s,:=(\[])-1($|[\s)\]}]|,($|\D))`)
-	minusOneRaw = regexp.MustCompile(`(^|[\s,:=(\[])-1($|[\s,)\]}])`)
+	words = absence{
+		[]string{"NaN", "nan", "NAN", "Inf", "inf", "INF", "undefined"},
+		regexp.MustCompile(`\b(NaN|nan|NAN|[Ii]nf|INF|[Ii]nfinity|INFINITY|undefined)\b`),
+	}
+	minusOne    = absence{[]string{"-1"}, regexp.MustCompile(`(^|[\s,:=(\[])-1($|[\s)\]}]|,($|\D))`)}
+	minusOneRaw = absence{[]string{"-1"}, regexp.MustCompile(`(^|[\s,:=(\[])-1($|[\s,)\]}])`)}
 )
+
+// in returns where text has such a figure; empty where nowhere.
+func (a absence) in(text string) string {
+	if !slices.ContainsFunc(a.parts, func(part string) bool { return strings.Contains(text, part) }) {
+		return ""
+	}
+	at := a.match.FindStringIndex(text)
+	if at == nil {
+		return ""
+	}
+	return text[max(0, at[0]-40):min(len(text), at[1]+40)]
+}
 
 // NoNumber returns where the content has the word of a figure that is none, or -1 for one; empty where nowhere.
 func (c Content) NoNumber() string {
-	for _, look := range []struct {
-		in  string
-		bad *regexp.Regexp
-	}{{c.Text, words}, {c.Data, words}, {c.Text, minusOne}, {c.Data, minusOneRaw}} {
-		if at := look.bad.FindStringIndex(look.in); at != nil {
-			return look.in[max(0, at[0]-40):min(len(look.in), at[1]+40)]
-		}
-	}
-	return ""
+	return cmp.Or(words.in(c.Text), words.in(c.Data), minusOne.in(c.Text), minusOneRaw.in(c.Data))
 }
 
 // plainText: what people read is UTF-8 without control characters, and nothing turns its direction.
