@@ -401,6 +401,33 @@ func axeFindsNothing(t *testing.T, tab *browsertest.Tab, _ *record.Result) {
 	eval[bool](t, tab, `document.querySelectorAll("details").forEach(d => { d.open = false }), true`)
 }
 
+// TestThePolicyOfThePage: nothing runs in it but its own scripts, and nothing goes out, even if a text were ever written into it raw.
+func TestThePolicyOfThePage(t *testing.T) {
+	_, file := theStorm(t)
+	tab := openAnyway(t, file, browsertest.View{})
+	policy := eval[string](t, tab, `document.querySelector("meta[http-equiv='Content-Security-Policy']").content`)
+	if !strings.Contains(policy, "default-src 'none'") || strings.Contains(policy, "unsafe-eval") || strings.Contains(strings.Split(policy, "style-src")[0], "unsafe-inline") {
+		t.Errorf("the policy is %q", policy)
+	}
+	eval[bool](t, tab, `(async () => {
+		const put = (name, set) => { const e = document.createElement(name); set(e); document.body.append(e); };
+		put("script", e => { e.textContent = "window.pwned = 1"; });
+		put("script", e => { e.src = "https://service.invalid/x.js"; });
+		put("img", e => { e.src = "https://service.invalid/x.png"; });
+		put("div", e => { e.innerHTML = '<b onclick="window.pwned = 1">x</b>'; e.firstChild.click(); });
+		await fetch("https://service.invalid/").catch(() => 0);
+		return true;
+	})()`)
+	settle(t, tab)
+	if eval[bool](t, tab, `"pwned" in window`) {
+		t.Error("what was written into the page ran")
+	}
+	faults := strings.Join(tab.Faults(), "\n")
+	if n := strings.Count(faults, "Content Security Policy"); n < 4 || strings.Contains(faults, "net::") {
+		t.Errorf("the policy stopped %d of 5: %s", n, faults)
+	}
+}
+
 // TestWithoutScripts: who runs none still reads every figure, and why there are no pictures.
 func TestWithoutScripts(t *testing.T) {
 	r, file := theStorm(t)

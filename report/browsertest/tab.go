@@ -23,7 +23,7 @@ import (
 func containsText(text []byte, part string) bool { return bytes.Contains(text, []byte(part)) }
 
 // tabWait bounds all that is done with one tab.
-const tabWait = 60 * time.Second
+const tabWait = 2 * time.Minute
 
 // A View is how a page is looked at. The zero is 1280 by 800 pixels, light, on a screen.
 type View struct {
@@ -96,7 +96,7 @@ func (t *Tab) Look(v View) error {
 	if v.Height == 0 {
 		v.Height = 800
 	}
-	media, scheme := "screen", "light"
+	media, scheme := "", "light" // no media is the screen, and paper where the page is printed
 	if v.Print {
 		media = "print"
 	}

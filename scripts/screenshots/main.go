@@ -3,8 +3,8 @@
 //
 //	go run ./scripts/screenshots REPORT.html FOLDER
 //
-// It needs Chromium or Chrome. The pictures are FOLDER/WIDTH-SCHEME.png and paper.png. The page is offline; what goes
-// wrong in it is told, and the exit code is 1 then.
+// It needs Chromium or Chrome. The pictures are FOLDER/WIDTH-SCHEME.png, and paper.pdf is how the page is printed. The page
+// is offline; what goes wrong in it is told, and the exit code is 1 then.
 package main
 
 import (
@@ -26,8 +26,6 @@ var looks = []struct {
 	{"1280-light", browsertest.View{Width: 1280, Height: 800}}, {"1280-dark", browsertest.View{Width: 1280, Height: 800, Dark: true}},
 	{"768-light", browsertest.View{Width: 768, Height: 1024}}, {"768-dark", browsertest.View{Width: 768, Height: 1024, Dark: true}},
 	{"390-light", browsertest.View{Width: 390, Height: 844}}, {"390-dark", browsertest.View{Width: 390, Height: 844, Dark: true}},
-	// A sheet of A4 between margins of 10 mm is 718 CSS pixels wide.
-	{"paper", browsertest.View{Width: 718, Height: 1047, Print: true}},
 }
 
 func main() {
@@ -51,14 +49,18 @@ func run(ctx context.Context, args []string) error {
 		return err
 	}
 	for _, look := range looks {
-		err = errors.Join(err, shoot(b, args[0], look.view, filepath.Join(args[1], look.name+".png")))
+		err = errors.Join(err, keep(b, shot{args[0], filepath.Join(args[1], look.name+".png")}, look.view, (*browsertest.Tab).Screenshot))
 	}
+	err = errors.Join(err, keep(b, shot{args[0], filepath.Join(args[1], "paper.pdf")}, browsertest.View{}, (*browsertest.Tab).PDF))
 	return errors.Join(err, b.Close())
 }
 
-// shoot takes one picture; an error also says what is wrong with the page.
-func shoot(b *browsertest.Browser, page string, v browsertest.View, picture string) error {
-	tab, err := b.Open(page, v)
+// A shot is a page, and the file that its picture goes to.
+type shot struct{ page, file string }
+
+// keep takes one picture; an error also says what is wrong with the page.
+func keep(b *browsertest.Browser, s shot, v browsertest.View, take func(*browsertest.Tab) ([]byte, error)) error {
+	tab, err := b.Open(s.page, v)
 	if err != nil {
 		return err
 	}
@@ -66,16 +68,16 @@ func shoot(b *browsertest.Browser, page string, v browsertest.View, picture stri
 	if err := tab.Settle(); err != nil {
 		return err
 	}
-	data, err := tab.Screenshot()
+	data, err := take(tab)
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(picture, data, 0o644); err != nil {
+	if err := os.WriteFile(s.file, data, 0o644); err != nil {
 		return err
 	}
-	fmt.Println(picture)
+	fmt.Println(s.file)
 	if faults := tab.Faults(); len(faults) > 0 {
-		return fmt.Errorf("%s: %q", picture, faults)
+		return fmt.Errorf("%s: %q", s.file, faults)
 	}
 	return nil
 }
