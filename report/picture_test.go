@@ -139,6 +139,16 @@ func pictured() map[string]*record.Result {
 	for _, n := range []int{2, 3, 9, 22, 40} {
 		list[strconv.Itoa(n)+" strategies"] = crowd(n, 300)
 	}
+	calm := resultOf(guidePlan, guideStorm("full"), guideStorm("full")) // the line is at the top, and the end at the right
+	for i := range calm.Runs {
+		run := &calm.Runs[i]
+		run.Buckets = slices.Clone(run.Buckets)
+		for k := range run.Buckets {
+			run.Buckets[k].Arrivals, run.Buckets[k].Rejected = int64(40+30*i), 0
+		}
+		run.Completion = ptr(int64(run.Duration - time.Millisecond))
+	}
+	list["calm"] = calm
 	list["hostile"], list["metastable"] = hostileResult(), metastable()
 	return list
 }
@@ -213,6 +223,122 @@ func TestPicturePeakSurvives(t *testing.T) {
 	}
 }
 
+// A drawnBar is a bar of a picture.
+type drawnBar struct{ from, to, top float64 }
+
+// drawnBars reads the bars off the outline of one colour.
+func drawnBars(t *testing.T, outline string) (list []drawnBar, ground float64) {
+	t.Helper()
+	number := func(s string) float64 {
+		v, err := strconv.ParseFloat(s, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	var x, y float64
+	for _, m := range regexp.MustCompile(`([MVHz])([\d.]*)(?: ([\d.]+))?`).FindAllStringSubmatch(outline, -1) {
+		switch m[1] {
+		case "M":
+			x, ground = number(m[2]), number(m[3])
+		case "V":
+			y = number(m[2])
+		case "H":
+			list = append(list, drawnBar{x, number(m[2]), y})
+			x = number(m[2])
+		}
+	}
+	return list, ground
+}
+
+// Method: the bars are read off the outlines of both colours, and their heights turned back into numbers by the place of
+// the capacity line. A unit is less than an arrival high and edges are on halves, so a bar may be off by half a unit.
+func TestPictureBarsAreTheBuckets(t *testing.T) {
+	const accepted, all, width, buckets = "#12456b", "#e8832e", 760.0, 20
+	for name, most := range map[string]int64{"linear": 300, "square root": 4000} {
+		draw := rand.New(rand.NewPCG(3, 4))
+		r := resultOf(guidePlan, guideStorm("full"))
+		run := &r.Runs[0]
+		run.Completion, run.Duration, run.Buckets = nil, buckets*run.Bucket, nil
+		for i := range buckets {
+			n := 1 + draw.Int64N(most)
+			run.Buckets = append(run.Buckets, record.Bucket{At: time.Duration(i) * run.Bucket, Arrivals: n, Rejected: draw.Int64N(n)})
+		}
+		run.Buckets[7].Arrivals, run.Buckets[9].Arrivals = 0, most
+		p := svgOf(t, r)
+		line := math.NaN()
+		for _, s := range p.Texts {
+			if s.Text == "100" && s.Weight == "bold" {
+				line = s.Y - 4
+			}
+		}
+		for _, path := range p.Paths {
+			bars, ground := drawnBars(t, path.D)
+			i := 0
+			for _, b := range run.Buckets {
+				want := float64(b.Arrivals)
+				if path.Fill == accepted {
+					want -= float64(b.Rejected)
+				}
+				if b.Arrivals == 0 {
+					continue
+				}
+				height := (ground - bars[i].top) / (ground - line)
+				of := func(v float64) float64 { return v / 100 }
+				if name == "square root" {
+					of = func(v float64) float64 { return math.Sqrt(v / 100) }
+				}
+				if math.Abs(height-of(want)) > 0.8/(ground-line) || path.Fill != accepted && path.Fill != all {
+					t.Errorf("%s, %s: bucket at %v is %.4g lines high, want %.4g for %v", name, path.Fill, b.At, height, of(want), want)
+				}
+				if at := float64(b.At/run.Bucket) / buckets; math.Abs((bars[i].from-bars[0].from)/(bars[len(bars)-1].to+1-bars[0].from)-at) > 1/width {
+					t.Errorf("%s, %s: bucket at %v begins at %v of %v", name, path.Fill, b.At, bars[i].from, bars)
+				}
+				i++
+			}
+			if i != len(bars) {
+				t.Errorf("%s, %s: %d bars for %d buckets", name, path.Fill, len(bars), i)
+			}
+		}
+		if len(p.Paths) != 2 {
+			t.Errorf("%s: %d colours of bars", name, len(p.Paths))
+		}
+	}
+}
+
+// Outages and the end stand where the axis of time says.
+func TestPictureMarksAreOnTheAxis(t *testing.T) {
+	r := resultOf(`{"clients":2000,"capacity":"1000/s","outage":["5s..10s","25s..99h"]}`, guideStorm("full"))
+	r.Runs[0].Completion, r.Runs[0].Duration = ptr(int64(20*time.Second)), 30*time.Second
+	r.Runs[0].Buckets[299].Arrivals = 500
+	p := svgOf(t, r)
+	at := map[string]float64{}
+	for _, s := range p.Texts {
+		if s.Anchor == "middle" {
+			at[s.Text] = s.X
+		}
+	}
+	type span struct{ from, to float64 }
+	spans := map[string][]span{}
+	for _, b := range p.Rects[1:] {
+		if b.W > 100 || b.Fill == "#1a7f37" {
+			spans[b.Fill] = append(spans[b.Fill], span{b.X, b.X + b.W})
+		}
+	}
+	outages, done := spans["#ddd9ee"], spans["#1a7f37"]
+	if len(outages) != 2 || len(done) != 2 { // the first is the legend's
+		t.Fatalf("%d outages, %d ends", len(outages), len(done))
+	}
+	for name, pair := range map[string][2]float64{
+		"the outage begins": {outages[0].from, at["5"]}, "the outage ends": {outages[0].to, at["10"]},
+		"the second outage begins": {outages[1].from, at["25"]}, "the second outage ends with the run": {outages[1].to, at["30"]}, "all done": {done[1].from, at["20"]},
+	} {
+		if math.Abs(pair[0]-pair[1]) > 0.5 {
+			t.Errorf("%s at %v, want %v", name, pair[0], pair[1])
+		}
+	}
+}
+
 // What a picture leaves out it tells, and of what it cannot draw it says why.
 func TestPictureSaysWhatItDoesNotShow(t *testing.T) {
 	tail := resultOf(guidePlan, guideStorm("full"), guideStorm("decorrelated"))
@@ -237,7 +363,8 @@ func TestPictureSaysWhatItDoesNotShow(t *testing.T) {
 	outside := emptyResult()
 	outside.Runs[0].Outside = &record.Outside{}
 	few := resultOf(guidePlan, storm{strategy: "full", clients: 3, service: 1000, length: 1_000_000, delay: strategies["full"]}.run())
-	seeds := seedsResult()
+	seeds, wider := seedsResult(), resultOf(guidePlan, guideStorm("full"), guideStorm("full"))
+	wider.Runs[1].Bucket, wider.Runs[1].Strategy = time.Second, "slow"
 	for name, want := range map[string]struct {
 		r    *record.Result
 		text string
@@ -259,6 +386,7 @@ func TestPictureSaysWhatItDoesNotShow(t *testing.T) {
 		"root":           {results()["four"], "The height is the square root of the arrivals, so that the fullest bucket and the capacity can both be read."},
 		"clients":        {urlResult(), "Arrivals are taken where the clients sent them"},
 		"seeds":          {seeds, "Drawn is seed 42, the first of 400."},
+		"wider":          {wider, "The buckets of “slow” are wider: 1 s."},
 		"invalid":        {invalidResult(), "INVALID"},
 		"interrupted":    {results()["interrupted"], "INTERRUPTED"},
 		"log":            {logResult(), "RECOVERED"},

@@ -378,6 +378,11 @@ func (s *sketch) howToRead() string {
 	if s.time.merged > 1 {
 		parts = append(parts, "A bar is the fullest of "+count(s.time.merged)+" buckets ("+moment(time.Duration(s.time.merged)*s.time.bucket)+"), so no peak is hidden.")
 	}
+	for i := range s.runs {
+		if run := &s.runs[i]; run.Bucket != s.time.bucket && run.Bucket > 0 {
+			parts = append(parts, "The buckets of "+quoted(run)+" are wider: "+moment(run.Bucket)+".")
+		}
+	}
 	if s.time.cut() {
 		var most int64
 		for i := range s.runs {
