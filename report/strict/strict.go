@@ -90,8 +90,11 @@ func (a absence) in(text string) string {
 
 // NoNumber returns where the content has the word of a figure that is none, or -1 for one; empty where nowhere.
 func (c Content) NoNumber() string {
-	return cmp.Or(words.in(c.Text), words.in(c.Data), minusOne.in(c.Text), minusOneRaw.in(c.Data))
+	return cmp.Or(c.NoWord(), minusOne.in(c.Text), minusOneRaw.in(c.Data))
 }
+
+// NoWord is NoNumber for documents in which a figure may well be -1, such as those of differences.
+func (c Content) NoWord() string { return cmp.Or(words.in(c.Text), words.in(c.Data)) }
 
 // plainText: what people read is UTF-8 without control characters, and nothing turns its direction.
 func plainText(text string) error {
