@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/xml"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"regexp"
@@ -339,8 +340,14 @@ func TestPictureMarksAreOnTheAxis(t *testing.T) {
 	}
 }
 
-// What a picture leaves out it tells, and of what it cannot draw it says why.
-func TestPictureSaysWhatItDoesNotShow(t *testing.T) {
+// A told is a result and what its picture says of it.
+type told struct {
+	r    *record.Result
+	text string
+}
+
+// partial are results of which a picture does not show everything.
+func partial() map[string]told {
 	tail := resultOf(guidePlan, guideStorm("full"), guideStorm("decorrelated"))
 	for i := range tail.Runs {
 		run := &tail.Runs[i]
@@ -363,21 +370,32 @@ func TestPictureSaysWhatItDoesNotShow(t *testing.T) {
 	outside := emptyResult()
 	outside.Runs[0].Outside = &record.Outside{}
 	few := resultOf(guidePlan, storm{strategy: "full", clients: 3, service: 1000, length: 1_000_000, delay: strategies["full"]}.run())
-	seeds, wider := seedsResult(), resultOf(guidePlan, guideStorm("full"), guideStorm("full"))
+	down := resultOf(guidePlan, guideStorm("full"), guideStorm("full"))
+	down.Runs[1].Strategy = "slow"
+	down.Runs[0].Recovery = record.Recovery{GoodputBefore: ptr(800.0), GoodputLast: ptr(0.0), Watched: 22 * time.Second}
+	down.Runs[1].Recovery = down.Runs[0].Recovery
+	wider := resultOf(guidePlan, guideStorm("full"), guideStorm("full"))
 	wider.Runs[1].Bucket, wider.Runs[1].Strategy = time.Second, "slow"
-	for name, want := range map[string]struct {
-		r    *record.Result
-		text string
-	}{
-		"tail":           {tail, "From 2.2 s to the end at 60 s no bucket held more than 3; what arrived then is counted as “later”."},
-		"tail, a panel":  {tail, "+119 later"}, // from bucket 22 on 2 + 3, and then 19 times 0 + 1 + 2 + 3
-		"nothing later":  {quiet, "Nothing arrived from 550 ms to the end at 30 s."},
+	return map[string]told{
+		"tail":          {tail, "From 2.2 s to the end at 60 s no bucket held more than 3; what arrived then is counted as “later”."},
+		"tail, a panel": {tail, "+119 later"}, // from bucket 22 on 2 + 3, and then 19 times 0 + 1 + 2 + 3
+		"nothing later": {quiet, "Nothing arrived from 550 ms to the end at 30 s."},
+		"lost":          {lost, "no arrivals: all 20 attempts lost (20 refused)"},
+		"unheard":       {unheard, "no arrivals in 30 s"},
+		"outside":       {outside, "no arrivals in 30 s"},
+		"above":         {few, "The capacity, 100 in a bucket, is above the picture."},
+		"seeds":         {seedsResult(), "Drawn is seed 42, the first of 400."},
+		"not recovered": {down, "The target has not recovered from the outage with “full” and “slow”."},
+		"wider":         {wider, "The buckets of “slow” are wider: 1 s."},
+	}
+}
+
+// What a picture leaves out it tells, and of what it cannot draw it says why.
+func TestPictureSaysWhatItDoesNotShow(t *testing.T) {
+	list := partial()
+	maps.Copy(list, map[string]told{
 		"empty":          {emptyResult(), "no arrivals: no operation was started"},
-		"lost":           {lost, "no arrivals: all 20 attempts lost (20 refused)"},
-		"unheard":        {unheard, "no arrivals in 30 s"},
-		"outside":        {outside, "no arrivals in 30 s"},
 		"nothing":        {resultOf("null"), "No strategy ran There is nothing to show."},
-		"above":          {few, "The capacity, 100 in a bucket, is above the picture."},
 		"no capacity":    {urlResult(), "There is no capacity line: nobody knows the capacity."},
 		"OCC":            {occResult(), "There is no capacity line: this target has no capacity."},
 		"zero":           {zeroCapacity(), "There is no capacity line: the target serves nothing."},
@@ -385,8 +403,6 @@ func TestPictureSaysWhatItDoesNotShow(t *testing.T) {
 		"too many":       {crowd(40, 50), "16 more strategies are not drawn."},
 		"root":           {results()["four"], "The height is the square root of the arrivals, so that the fullest bucket and the capacity can both be read."},
 		"clients":        {urlResult(), "Arrivals are taken where the clients sent them"},
-		"seeds":          {seeds, "Drawn is seed 42, the first of 400."},
-		"wider":          {wider, "The buckets of “slow” are wider: 1 s."},
 		"invalid":        {invalidResult(), "INVALID"},
 		"interrupted":    {results()["interrupted"], "INTERRUPTED"},
 		"log":            {logResult(), "RECOVERED"},
@@ -399,7 +415,8 @@ func TestPictureSaysWhatItDoesNotShow(t *testing.T) {
 		"the verdicts":   {results()["four"], "Retries came back together with “none”; partly together with “equal”"},
 		"the convoy":     {results()["four"], "Convoy index: of the retries from 1 s to 10 s; 0 is as if by chance, 1 all together."},
 		"how many clear": {metastable(), "Retry storm: operations at 800/s against a target that serves 1,000/s"},
-	} {
+	})
+	for name, want := range list {
 		if words := svgOf(t, want.r).words(); !strings.Contains(words, want.text) {
 			t.Errorf("%s: no %q in\n%s", name, want.text, words)
 		}

@@ -84,6 +84,12 @@ func (s *sketch) story() string {
 			sentences = append(sentences, flag+" with "+names+": "+flagMeanings[flag]+".")
 		}
 	}
+	lost := strategiesOf(s.runs, func(run *record.Run) bool {
+		return finite(run.Recovery.GoodputBefore) && run.Recovery.RecoveredAt == nil && !slices.Contains(run.Convoy.Flags, record.FlagMetastable)
+	})
+	if lost != "" && !s.result.Interrupted {
+		sentences = append(sentences, "The target has not recovered from the outage with "+lost+".")
+	}
 	sentences = append(sentences, s.race())
 	return strings.Join(slices.DeleteFunc(sentences, func(t string) bool { return t == "" }), " ")
 }
