@@ -3,6 +3,7 @@ package record
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 )
 
@@ -53,8 +54,11 @@ func (r *Run) CheckDetail() error {
 	return nil
 }
 
-// check returns what is wrong with the values of the seeds.
+// check returns what is wrong with the seeds and their values.
 func (r *Repeats) check() error {
+	if n := int64(len(r.Each)); n > 0 && (n != r.Count || n > repeatsMost || !slices.IsSorted(r.Each) || r.Each[0] != r.Seeds[0] || r.Each[n-1] != r.Seeds[1]) {
+		return fmt.Errorf("each: %d seeds, want %d of them, ascending from %d to %d", n, r.Count, r.Seeds[0], r.Seeds[1])
+	}
 	for name, s := range r.Figures {
 		if len(s.Values) == 0 {
 			continue // a file from before they were kept

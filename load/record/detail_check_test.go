@@ -42,6 +42,8 @@ func TestCheckDetail(t *testing.T) {
 			s.Values = append(s.Values, nil)
 			r.Repeats.Figures["arrivals"] = s
 		}, "repeats.figures.arrivals: 3 values"},
+		{"a seed too many", func(r *Run) { r.Repeats.Each = []uint64{1, 2, 3} }, "repeats.each: 3 seeds, want 2 of them"},
+		{"seeds in disorder", func(r *Run) { r.Repeats.Each = []uint64{9, 1} }, "repeats.each: 2 seeds, want 2 of them, ascending"},
 		{"a value lost", func(r *Run) { r.Repeats.Figures["amplification"].Values[1] = nil }, "repeats.figures.amplification: 2 values, 1 of them null"},
 		{"too many seeds", func(r *Run) {
 			r.Repeats.Count = 10_001

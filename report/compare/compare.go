@@ -12,6 +12,7 @@
 package compare
 
 import (
+	"encoding/json"
 	"slices"
 	"time"
 
@@ -72,6 +73,9 @@ type Side struct {
 	Interrupted    bool      `json:"interrupted"`
 	FromLog        bool      `json:"from_log"` // it was made from a log, which holds arrivals and no figures
 	Strategies     []string  `json:"strategies"`
+
+	// Plan is that of the result, for pictures.
+	Plan json.RawMessage `json:"-"`
 }
 
 // An Other is one result, or one strategy, held against the base.

@@ -377,14 +377,17 @@ func TestGates(t *testing.T) {
 	base := result(planBase, 1, seeds("full", 1, around(r, 9000, 20)))
 	slow := result(planSlow, 1, seeds("full", 1, around(r, 9900, 20)))
 	again := result(planBase, 101, seeds("full", 101, around(r, 9003, 20)))
-	lacking := result(planSlow, 1, seeds("full", 1, around(r, 9000, 20)))
-	for name, s := range lacking.Runs[0].Repeats.Figures {
-		if name == "completion" {
-			s.Values, s.Count = slices.Clone(s.Values), 19
-			s.Values[3] = nil
-			lacking.Runs[0].Repeats.Figures[name] = s
+	without := func(n int) *record.Result { // a completion in the first n seeds
+		x := result(planSlow, 1, seeds("full", 1, around(r, 9000, 20)))
+		s := x.Runs[0].Repeats.Figures["completion"]
+		s.Values, s.Count = slices.Clone(s.Values), int64(20-n)
+		for i := range n {
+			s.Values[i] = nil
 		}
+		x.Runs[0].Repeats.Figures["completion"] = s
+		return x
 	}
+	lacking := without(1)
 	four := func(n int64) *record.Result {
 		return result(planBase, 1, aRun("none", n), aRun("full", n+100))
 	}
@@ -408,6 +411,8 @@ func TestGates(t *testing.T) {
 		}()}, []string{"lost<=+5%|false|no data: lost is 3 against 0, and of 0 there is no share"}},
 		{"nothing of nothing", "lost<=+5%", []*record.Result{base, slow}, []string{"lost<=+5%|true|lost is 0 against 0, +0%"}},
 		{"fewer seeds have it", "completion<=+1h", []*record.Result{base, lacking}, []string{"completion<=+1h|false|no data: completion is 9"}},
+		{"fewer seeds by chance", "completion<=+1h@beyond-noise", []*record.Result{base, lacking}, []string{"completion<=+1h@beyond-noise|true|completion is 9"}},
+		{"fewer seeds beyond noise", "completion<=+1h@beyond-noise", []*record.Result{base, without(15)}, []string{"completion<=+1h@beyond-noise|false|no data: completion is 8"}},
 		{"of each strategy", "waves<=+1", []*record.Result{four(9000), four(9100)}, []string{"none: waves<=+1|false|no data", "full: waves<=+1|false|no data"}},
 		{"of one strategy", "full:attempts_sent<=+100", []*record.Result{four(9000), four(9100)}, []string{"full:attempts_sent<=+100|true|attempts_sent is 9200 against 9100, +100"}},
 		{"of several results", "attempts_sent<=+0", []*record.Result{base, slow, again}, []string{"b.json: attempts_sent<=+0|false|", "c.json: attempts_sent<=+0|"}},

@@ -56,6 +56,9 @@ type Figure struct {
 	// P is the share of comparisons of a plan with itself in which chance sets some figure or other as far apart; nil where
 	// the seeds were not asked.
 	P *float64 `json:"p"`
+	// CountP is likewise how often chance makes as large a difference in how many of the seeds have a value; nil where
+	// as large a share has one on both sides, or nobody knows.
+	CountP *float64 `json:"count_p"`
 	// Effect is whether the difference is for the better: better, worse, or neutral where there is none, or where it
 	// depends.
 	Effect string `json:"effect"`
@@ -173,6 +176,9 @@ func (v *Value) constant() bool {
 func (f *Figure) Lacking() bool {
 	return f.Other.Count*max(1, f.Base.Seeds) < f.Base.Count*max(1, f.Other.Seeds)
 }
+
+// CountBeyond reports whether how many seeds have a value differs beyond noise.
+func (f *Figure) CountBeyond() bool { return f.CountP != nil && *f.CountP <= FalsePositiveShare }
 
 // grounds says by what the differences of two runs are judged, which were asked the same of the same first seed where
 // sameDraw. Whether there are enough seeds comes later.

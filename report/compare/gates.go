@@ -28,8 +28,9 @@ func (c *Comparison) Strategies() []string {
 // unit.
 //
 // A difference without a value is never OK, and neither is one of means where a smaller share of the other's seeds
-// has the figure: the mean is then of those alone that came so far. Row names begin with the result where there are
-// several, and with the strategy where there are several and the gate names none.
+// has the figure: the mean is then of those alone that came so far. With @beyond-noise that has to be beyond noise, too.
+// Row names begin with the result where there are several, and with the strategy where there are several and the gate
+// names none.
 func Evaluate(gates []check.Difference, c *Comparison) []record.Gate {
 	rows := []record.Gate{}
 	for _, d := range gates {
@@ -76,7 +77,7 @@ func evaluate(d check.Difference, p *Pair) record.Gate {
 	case !known:
 		row.Reason = "no data: " + is + ", and of 0 there is no share: bound it without percent"
 		return row
-	case f.Lacking():
+	case f.Lacking() && (!d.Beyond || f.CountP == nil || f.CountBeyond()):
 		row.Reason = fmt.Sprintf("no data: %s, and the mean is of %d of %d seeds, against %d of %d", is, f.Other.Count, f.Other.Seeds, f.Base.Count, f.Base.Seeds)
 		return row
 	}

@@ -48,22 +48,42 @@ func judgeSeeds(pairs []*Pair, families float64) {
 		}
 		return
 	}
-	var asked []*Figure
+	var told []func(p float64)
+	ask := func(base, other sample, tell func(p float64)) {
+		n.samples = append(n.samples, append(base, other...))
+		told = append(told, tell)
+	}
 	for _, p := range pairs {
 		for i := range p.Figures {
-			if f := &p.Figures[i]; f.Finding == Unjudged {
-				asked = append(asked, f)
-				n.samples = append(n.samples, append(padded(f.Base.each, n.base), padded(f.Other.each, n.other)...))
+			f := &p.Figures[i]
+			base, other := padded(f.Base.each, n.base), padded(f.Other.each, n.other)
+			if f.Finding == Unjudged {
+				ask(base, other, func(p float64) {
+					f.P, f.Finding = &p, Within
+					if p <= FalsePositiveShare {
+						f.Finding = Beyond
+					}
+				})
+			}
+			if f.Base.Count*f.Other.Seeds != f.Other.Count*f.Base.Seeds {
+				ask(presence(base), presence(other), func(p float64) { f.CountP = &p })
 			}
 		}
 	}
 	for i, chance := range n.chances() {
-		p := min(1, chance*families)
-		asked[i].P, asked[i].Finding = &p, Within
-		if p <= FalsePositiveShare {
-			asked[i].Finding = Beyond
+		told[i](min(1, chance*families))
+	}
+}
+
+// presence is 1 for a seed that has a value, and 0 for one without.
+func presence(s sample) sample {
+	out := make(sample, len(s))
+	for i, v := range s {
+		if !math.IsNaN(v) {
+			out[i] = 1
 		}
 	}
+	return out
 }
 
 // padded returns the values with NaN for seeds that a strategy did not come to.

@@ -148,7 +148,7 @@ func (s side) side() Side {
 	out := Side{
 		Name: s.name, Version: r.Tool.Version, Engine: s.runs[0].Engine, PlanHash: r.PlanHash, Seed: r.Seed, StartedAt: r.StartedAt,
 		Valid: r.Valid, InvalidReasons: append([]string{}, r.InvalidReasons...), Interrupted: r.Interrupted, FromLog: s.runs[0].FromLog != nil,
-		Strategies: strategies(s.runs), Seeds: 1,
+		Strategies: strategies(s.runs), Seeds: 1, Plan: r.Plan,
 	}
 	for _, run := range s.runs {
 		if rep := repeats(run); rep != nil {

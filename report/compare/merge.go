@@ -86,7 +86,10 @@ func refuseOtherPlan(a, b Input, fields []Field, faults *Refusal) {
 	}
 }
 
-// refuseTwice refuses a seed that counts twice.
+// MergedMost is how many seeds a result may have.
+const MergedMost = 10_000
+
+// refuseTwice refuses a seed that counts twice, and more of them than a result may have.
 func refuseTwice(inputs []Input, faults *Refusal) {
 	first := map[uint64]string{}
 	for _, in := range inputs {
@@ -97,6 +100,9 @@ func refuseTwice(inputs []Input, faults *Refusal) {
 			}
 			first[seed] = in.Name
 		}
+	}
+	if len(first) > MergedMost {
+		faults.add("%d seeds: want at most %d in one result", len(first), MergedMost)
 	}
 }
 

@@ -43,7 +43,7 @@ func refuseAlone(in Input, faults *Refusal) {
 // count. In real time strategies run one after another, so that only the last can be cut. Who judges clients that are not
 // ours ends the run when they are done.
 func cut(r *record.Result, run *record.Run) bool {
-	if !r.Interrupted || run.Outside != nil || run.Repeats != nil && run.Repeats.Count > 0 {
+	if !r.Interrupted || run.Whole || run.Outside != nil || run.Repeats != nil && run.Repeats.Count > 0 {
 		return false
 	}
 	return run.Engine == record.EngineVirtual || run == &r.Runs[len(r.Runs)-1]
