@@ -21,6 +21,9 @@ func ComparisonFormats() []ComparisonFormat { return slices.Clone(comparisonForm
 var comparisonFormats = []ComparisonFormat{
 	{"terminal", "", "the report for people: what changed, what differs, and what of it is more than noise", ComparisonTerminal},
 	{"json", "json", "the whole comparison, schema " + compare.Schema, plainComparison(ComparisonJSON)},
+	{"html", "html", "one page for a browser, which needs no network", ComparisonHTML},
+	{"markdown", "markdown", "for a pull request or a step summary of GitHub Actions", plainComparison(ComparisonMarkdown)},
+	{"junit", "junit", "a test suite in XML: a test case for the results, and one a gate", plainComparison(ComparisonJUnit)},
 }
 
 // plainComparison adapts a writer that has no options.

@@ -23,7 +23,7 @@ var (
 )
 
 // drawOverlay writes the arrivals of a pair over each other, on one axis.
-func drawOverlay(p *page, pair *comparedPair) {
+func drawOverlay(p *page, pair *comparedPair, outages []outage) {
 	base, other := pair.Base, pair.Other
 	o := overlay{chart: chart{page: p, glyphs: unicodeGlyphs}}
 	shades := overlayUnicode
@@ -55,9 +55,13 @@ func drawOverlay(p *page, pair *comparedPair) {
 	width := max(1, min(chartColsMost, p.width-o.gutter-1))
 	o.series, o.other = newSeriesOfTwo(base, other, width)
 	o.capacity = capacity
-	o.say(x, y)
+	o.para("Arrivals", factIndent, overlayWords(x, y))
+	o.blank()
 	o.plotBoth()
 	o.timeAxis()
+	for _, one := range outages {
+		o.window("outage", one.mode, []string{o.outage, o.outage, o.outage}, one.from, one.to)
+	}
 	o.explain(pair)
 }
 
@@ -92,8 +96,8 @@ func newSeriesOfTwo(a, b *record.Run, width int) (series, series) {
 	return out[0], out[1]
 }
 
-// say tells in words what the picture shows, for those who do not see it.
-func (o *overlay) say(base, other series) {
+// overlayWords tells in words what the picture shows, for those who do not see it.
+func overlayWords(base, other series) string {
 	one := func(s series) string {
 		if s.peak == 0 {
 			return "none"
@@ -105,8 +109,7 @@ func (o *overlay) say(base, other series) {
 		}
 		return text
 	}
-	o.para("Arrivals", factIndent, "in buckets of "+moment(o.bucket)+". Base: "+one(base)+". New: "+one(other)+".")
-	o.blank()
+	return "in buckets of " + moment(max(base.bucket, other.bucket)) + ". Base: " + one(base) + ". New: " + one(other) + "."
 }
 
 // plotBoth writes the rows from the top down.

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"io"
 	"strings"
 
@@ -36,7 +35,7 @@ func ComparisonTerminal(w io.Writer, c *compare.Comparison, o Options) error {
 				title = clean(c.Others[i].Name) + ": " + title
 			}
 			p.heading(title)
-			drawOverlay(p, &pairs[i][k])
+			drawOverlay(p, &pairs[i][k], outagesOfTwo(&c.Base, &c.Others[i].Side))
 			p.blank()
 			writeFigures(p, &pairs[i][k], o.All)
 		}
@@ -74,20 +73,13 @@ func writeOther(p *page, c *compare.Comparison, o *compare.Other) []comparedPair
 	return pairs
 }
 
-// toneMarks are the colours of what words say already.
-var toneMarks = map[tone]rune{toneBetter: markGreen, toneWorse: markRed, toneOther: markYellow}
-
 // writeSummary says what a pair comes to.
 func writeSummary(p *page, pair *comparedPair) {
-	head := pair.title
-	indent := max(factIndent, min(24, cells(p.spell(head))+1))
-	for _, s := range pair.summary() {
-		text := s.text
-		if s.word != "" {
-			mark := cmp.Or(toneMarks[s.tone], markBold)
-			text = styled(mark, s.word) + ": " + text
-		}
-		p.para(head, indent, text+".")
+	word := pair.word()
+	names := max(8, min(24, cells(p.spell(pair.title))))
+	head := padRight(clip(pair.title, names), names) + " " + styled(pairMarks[word], word)
+	for _, text := range pair.sentences() {
+		p.para(head, names+10, text)
 		head = ""
 	}
 	p.blank()

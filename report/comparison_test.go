@@ -3,14 +3,21 @@ package report_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"stormtest/load/record"
 	"stormtest/report"
 	"stormtest/report/check"
 	"stormtest/report/compare"
+	"stormtest/report/hostile"
+	"stormtest/report/strict"
 )
 
 // planFieldsKnown are fields with their defaults, as the command knows them.
@@ -54,8 +61,20 @@ func slowStorm(strategy string) record.Run {
 	return storm{strategy: strategy, clients: 2000, service: 1000, length: 30_000_000, delay: twice}.run()
 }
 
-// comparisons are what goldens and properties are made of.
+// comparisons are what goldens and properties are made of, made once. Nobody changes them.
 func comparisons(t testing.TB) map[string]*compare.Comparison {
+	t.Helper()
+	comparisonsOnce.Do(func() { comparisonsMade = makeComparisons(t) })
+	return comparisonsMade
+}
+
+var (
+	comparisonsOnce sync.Once
+	comparisonsMade map[string]*compare.Comparison
+)
+
+func makeComparisons(t testing.TB) map[string]*compare.Comparison {
+	t.Helper()
 	in := func(name string, r *record.Result) compare.Input { return compare.Input{Name: name, Result: r} }
 	virtualOf := func(plan string, seed uint64, runs ...record.Run) *record.Result {
 		r := resultOf(plan, runs...)
@@ -157,5 +176,112 @@ func TestComparisonOfAllFigures(t *testing.T) {
 	}
 	if n < 50 {
 		t.Errorf("%d figures have a value", n)
+	}
+}
+
+// What holds for every format of a comparison: it is written of everything, a strict reader reads it, and no figure
+// without a value is a word.
+func TestEveryComparisonFormat(t *testing.T) {
+	for name, c := range comparisons(t) {
+		for _, f := range report.ComparisonFormats() {
+			t.Run(f.Name+" of "+name, func(t *testing.T) {
+				content := readComparison(t, f, c)
+				if bad := noFigure.FindString(content.Text + content.Data); bad != "" {
+					t.Errorf("it holds %q", bad)
+				}
+			})
+		}
+	}
+}
+
+// noFigure is a figure that is none. A difference can be -1.
+var noFigure = regexp.MustCompile(`(?i)\b(NaN|Inf|Infinity|undefined)\b`)
+
+func readComparison(t *testing.T, f report.ComparisonFormat, c *compare.Comparison) strict.Content {
+	t.Helper()
+	var b bytes.Buffer
+	if err := f.Write(&b, c, report.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	content, err := strict.Read(f.Flag, b.Bytes())
+	if err != nil {
+		t.Error(err)
+	}
+	if f.Flag == "markdown" && b.Len() > 60_000 {
+		t.Errorf("%d bytes of Markdown", b.Len())
+	}
+	return content
+}
+
+func TestComparisonFormatGoldens(t *testing.T) {
+	c := comparisons(t)["seeds"]
+	for _, f := range report.ComparisonFormats() {
+		var b bytes.Buffer
+		if err := f.Write(&b, c, report.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		golden(t, "comparison-"+f.Name, withoutAssets(b.Bytes()))
+	}
+}
+
+// Texts of results, plans and files are shown literally, and change nothing of what a document is made of.
+func TestHostileTextsOfComparisons(t *testing.T) {
+	run := storm{strategy: "full", clients: 60, service: 10_000, length: 2_000_000, outage: [2]int64{200_000, 700_000}, delay: strategies["full"]}.run()
+	of := func(text string) *compare.Comparison {
+		base, other := planted(t, resultOf(guidePlan, seedsOf(run, 1, 6, 0.01)), text), planted(t, resultOf(slowPlan, seedsOf(run, 1, 6, 0.3)), text)
+		other.Tool.Version = "2.0.0"
+		return comparisonOf(t, []string{"waves<=+1"}, compare.Input{Name: text, Result: base}, compare.Input{Name: "new " + text, Result: other})
+	}
+	tame := map[string]strict.Content{}
+	for _, f := range report.ComparisonFormats() {
+		tame[f.Name] = readComparison(t, f, of("a tame text"))
+	}
+	for name, text := range hostile.Texts() {
+		c := of(text)
+		for _, f := range report.ComparisonFormats() {
+			t.Run(f.Name+" with "+name, func(t *testing.T) {
+				content := readComparison(t, f, c)
+				for _, element := range content.Structure {
+					if !slices.Contains(tame[f.Name].Structure, element) && !slices.Contains(isolating[f.Name], element) {
+						t.Errorf("the text made an element <%s>", element)
+					}
+				}
+				if shown := content.Text + content.Data; !strings.Contains(shown, hostile.Mark(text)) {
+					t.Errorf("%s is not shown", hostile.Mark(text))
+				}
+			})
+		}
+	}
+}
+
+// The page has every figure with the value that the JSON has, and says of each pair what the terminal says.
+func TestComparisonPageIsTheComparison(t *testing.T) {
+	c := comparisons(t)["three"]
+	var page bytes.Buffer
+	if err := report.ComparisonHTML(&page, c, report.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]string{}
+	for _, m := range regexp.MustCompile(`data-figure="([^"]*)" data-value="([^"]*)"`).FindAllStringSubmatch(page.String(), -1) {
+		got[m[1]] = strings.ReplaceAll(m[2], "&#43;", "+")
+	}
+	for i, o := range c.Others {
+		for _, p := range o.Pairs {
+			for _, f := range p.Figures {
+				if f.Base.Value == nil && f.Other.Value == nil {
+					continue
+				}
+				for name, v := range map[string]*float64{"base": f.Base.Value, "other": f.Other.Value, "difference": f.Difference, "p": f.P} {
+					want := ""
+					if v != nil {
+						want = strconv.FormatFloat(*v, 'g', -1, 64)
+					}
+					key := fmt.Sprintf("%d.%s.%s.%s", i, p.OtherStrategy, f.Metric, name)
+					if value, ok := got[key]; !ok || value != want {
+						t.Errorf("the page has %q for %s, %v, want %q", value, key, ok, want)
+					}
+				}
+			}
+		}
 	}
 }

@@ -180,6 +180,13 @@ func percentSize(share float64) string {
 
 // knownText says what is known of a difference.
 func knownText(f *compare.Figure) string {
+	if f.CountBeyond() {
+		how := "more"
+		if f.Lacking() {
+			how = "fewer"
+		}
+		return "in " + how + " seeds, " + compare.ChanceText(f.CountP)
+	}
 	switch f.Finding {
 	case compare.Equal:
 		return "same"
@@ -210,6 +217,8 @@ func beyondWord(f *compare.Figure) string {
 // toneOf is that of what is more than noise.
 func toneOf(f *compare.Figure) tone {
 	switch {
+	case f.CountBeyond():
+		return toneOther
 	case f.Finding != compare.Beyond && f.Finding != compare.Certain:
 		return toneNone
 	case f.Effect == compare.Better:
@@ -220,12 +229,52 @@ func toneOf(f *compare.Figure) tone {
 	return toneOther
 }
 
+// toneMarks are the colours of what words say already.
+var toneMarks = map[tone]rune{toneBetter: markGreen, toneWorse: markRed, toneOther: markYellow}
+
 // more says that a figure is more than noise.
 func (f *comparedFigure) more() bool { return f.tone != toneNone }
 
 // phrase is a figure and its difference.
 func (f *comparedFigure) phrase() string {
 	return strings.ReplaceAll(f.label, " ", string(nbsp)) + " " + f.difference
+}
+
+// The words of a whole pair.
+const (
+	pairSame    = "SAME"    // no figure differs
+	pairNoise   = "NOISE"   // none is beyond noise
+	pairBetter  = "BETTER"  // some are better beyond noise, and none worse
+	pairWorse   = "WORSE"   // some are worse beyond noise, and none better
+	pairMixed   = "MIXED"   // some of each
+	pairDiffers = "DIFFERS" // some differ beyond noise, and none is better or worse
+	pairUnknown = "UNKNOWN" // nobody knows what is noise
+)
+
+// pairMarks are the colours of the words, which never stand alone.
+var pairMarks = map[string]rune{
+	pairSame: markGreen, pairNoise: markGreen, pairBetter: markGreen, pairWorse: markRed, pairMixed: markYellow, pairDiffers: markYellow, pairUnknown: markYellow,
+}
+
+// word is what a pair comes to, in one.
+func (p *comparedPair) word() string {
+	differing := p.count(func(f *comparedFigure) bool { return f.Finding != compare.Equal && f.Finding != compare.NoValue })
+	in := func(t tone) bool { return p.count(func(f *comparedFigure) bool { return f.tone == t }) > 0 }
+	switch {
+	case differing == 0 && len(p.all) > 0 && p.count(func(f *comparedFigure) bool { return f.Finding == compare.NoValue }) == 0:
+		return pairSame
+	case p.Grounds != compare.BySeeds && p.Grounds != compare.ByPlan:
+		return pairUnknown
+	case in(toneBetter) && in(toneWorse):
+		return pairMixed
+	case in(toneBetter):
+		return pairBetter
+	case in(toneWorse):
+		return pairWorse
+	case in(toneOther):
+		return pairDiffers
+	}
+	return pairNoise
 }
 
 // A comparedSentence is one of what a pair comes to.
@@ -338,6 +387,23 @@ func (p *comparedPair) missing() string {
 	return "there is a value for " + strings.Join(parts, ", ")
 }
 
+// sentences is what a pair comes to as text, each sentence with its word in the colour of its tone.
+func (p *comparedPair) sentences() []string {
+	var list []string
+	for _, s := range p.summary() {
+		text := s.text + "."
+		if s.word != "" {
+			mark, ok := toneMarks[s.tone]
+			if !ok {
+				mark = markBold
+			}
+			text = styled(mark, s.word) + ": " + text
+		}
+		list = append(list, text)
+	}
+	return list
+}
+
 func (p *comparedPair) count(holds func(*comparedFigure) bool) int64 {
 	var n int64
 	for i := range p.all {
@@ -405,8 +471,26 @@ func comparedTroubles(c *compare.Comparison) []trouble {
 	return list
 }
 
-// changeText writes a change as from -> to.
-func changeText(c *compare.Change) string {
+// outagesOfTwo are the outages of base and other, those that both have once; a name says whose the others are.
+func outagesOfTwo(base, other *compare.Side) []outage {
+	read := func(s *compare.Side) []outage { return readPlan(&record.Result{Plan: s.Plan}).outages() }
+	list, more := read(base), read(other)
+	for i := range list {
+		if !slices.Contains(more, list[i]) {
+			list[i].mode += ", base"
+		}
+	}
+	for _, o := range more {
+		if !slices.Contains(list, o) {
+			o.mode += ", new"
+			list = append(list, o)
+		}
+	}
+	return list
+}
+
+// changeSides writes both sides of a change.
+func changeSides(c *compare.Change) (base, other string) {
 	side := func(text string, isDefault bool) string {
 		text = cmp.Or(clean(text), "nothing")
 		if isDefault {
@@ -414,7 +498,23 @@ func changeText(c *compare.Change) string {
 		}
 		return text
 	}
-	return side(c.Base, c.BaseDefault) + " -> " + side(c.Other, c.OtherDefault)
+	return side(c.Base, c.BaseDefault), side(c.Other, c.OtherDefault)
+}
+
+func changeText(c *compare.Change) string {
+	base, other := changeSides(c)
+	return base + " -> " + other
+}
+
+// sameText says that the plans are one, and whether the seeds are; empty where they are not.
+func sameText(base *compare.Side, o *compare.Other) string {
+	switch {
+	case o.Same && base.Seed == o.Seed && base.Seeds == o.Seeds:
+		return "nothing that was asked, the seeds included"
+	case o.Same:
+		return "nothing that was asked but the seeds"
+	}
+	return ""
 }
 
 // changeTexts says what was asked differently, and what else is not the same.
@@ -423,11 +523,8 @@ func changeTexts(base *compare.Side, o *compare.Other) []string {
 	for i := range o.PlanChanges {
 		list = append(list, "--"+clean(o.PlanChanges[i].Name)+" "+changeText(&o.PlanChanges[i]))
 	}
-	switch {
-	case o.Same && base.Seed == o.Seed && base.Seeds == o.Seeds:
-		list = append(list, "nothing that was asked, the seeds included")
-	case o.Same:
-		list = append(list, "nothing that was asked but the seeds")
+	if text := sameText(base, o); text != "" {
+		list = append(list, text)
 	}
 	for i := range o.OtherChanges {
 		list = append(list, clean(o.OtherChanges[i].Name)+" "+changeText(&o.OtherChanges[i]))

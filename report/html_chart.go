@@ -99,8 +99,12 @@ type htmlBuckets struct {
 
 // outageWindows are the outages of the plan as far as the run went.
 func outageWindows(plan planFields, end time.Duration) []htmlWindow {
+	return windowsOf(plan.outages(), end)
+}
+
+func windowsOf(outages []outage, end time.Duration) []htmlWindow {
 	var list []htmlWindow
-	for _, o := range plan.outages() {
+	for _, o := range outages {
 		if o.from < end {
 			list = append(list, htmlWindow{int64(o.from), int64(min(o.to, end)), "outage: " + o.mode})
 		}

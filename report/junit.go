@@ -28,13 +28,19 @@ func JUnit(w io.Writer, r *record.Result) error {
 	cases := append([]junitCase{junitRunCase(r, plan)}, junitGates(r)...)
 	suite := junitSuite{
 		Name: "stormtest", Package: "stormtest", Hostname: "localhost",
-		Tests: len(cases), Time: cases[0].Time, Properties: junitProperties(r), Cases: cases, Out: junitText{junitSummary(r, plan)},
+		Time: cases[0].Time, Properties: junitProperties(r), Cases: cases, Out: junitText{junitSummary(r, plan)},
 	}
 	if !r.StartedAt.IsZero() {
 		suite.Timestamp = r.StartedAt.UTC().Format("2006-01-02T15:04:05")
 	}
-	for i := range cases {
-		switch c := &cases[i]; {
+	return writeJUnit(w, suite)
+}
+
+// writeJUnit counts the cases of a suite and writes it.
+func writeJUnit(w io.Writer, suite junitSuite) error {
+	suite.Tests = len(suite.Cases)
+	for i := range suite.Cases {
+		switch c := &suite.Cases[i]; {
 		case c.Error != nil:
 			suite.Errors++
 		case c.Failure != nil:

@@ -105,6 +105,8 @@ func seedsText(r *record.Result) string {
 		return "from " + count(least) + " to " + count(most) + " of the " + count(asked) + " that were asked for came to their end, by strategy."
 	case most < asked:
 		return count(most) + " of the " + count(asked) + " that were asked for came to their end, from" + string(nbsp) + plainUint(s.Seeds[0]) + " on."
+	case s.Each != nil:
+		return plural(most, "seed") + " between" + string(nbsp) + plainUint(s.Seeds[0]) + " and" + string(nbsp) + plainUint(s.Seeds[1]) + " ran."
 	case most == 1:
 		return "one seed," + string(nbsp) + plainUint(s.Seeds[0]) + ", ran."
 	}
@@ -293,7 +295,7 @@ func writeList(p *page, labels, column []string) {
 // repeatFlags is how the run, or all its seeds, are had again.
 func repeatFlags(r *record.Result) string {
 	text := "--seed" + string(nbsp) + plainUint(r.Seed)
-	if s := seedsOf(r); s != nil {
+	if s := seedsOf(r); s != nil && s.Each == nil {
 		text += " --repeat" + string(nbsp) + strconv.FormatInt(seedsAsked(s), 10)
 	}
 	return text

@@ -175,6 +175,9 @@ func writeOrigin(p *page, r *record.Result, plan planFields) {
 	if hash := clean(r.PlanHash); hash != "" {
 		p.para("Plan", factIndent, hash)
 	}
+	if r.Merged > 0 {
+		p.para("Merged", factIndent, "from "+plural(r.Merged, "result")+" of this plan")
+	}
 	command := ""
 	if len(r.Runs) > 0 && virtual(&r.Runs[0]) {
 		command = "stormtest sim: "
