@@ -23,6 +23,8 @@ type outputs struct {
 	streams map[string]*string // by the stream's flag; empty where nothing runs
 	ascii   bool
 	quiet   bool
+	// formats are the ways in which the command can render what it has; nil is those of a result.
+	formats []report.Format
 
 	listenMetrics string // empty: nowhere
 
@@ -42,15 +44,26 @@ var streams = []struct{ flag, usage string }{
 	{traceFlag, "CSV, one row an attempt that ended, written as the run goes on; - is stdout"},
 }
 
-// fileFormats are the formats that go to a file.
-func fileFormats() []report.Format {
-	var list []report.Format
-	for _, f := range report.Formats() {
-		if f.Flag != "" {
-			list = append(list, f)
-		}
+// fileFormats are the formats of a result that go to a file.
+func fileFormats() []report.Format { return withFlag(report.Formats()) }
+
+// withFlag returns the formats that go to a file.
+func withFlag(all []report.Format) []report.Format {
+	return slices.DeleteFunc(slices.Clone(all), func(f report.Format) bool { return f.Flag == "" })
+}
+
+// all returns the command's formats.
+func (o *outputs) all() []report.Format {
+	if o.formats == nil {
+		return report.Formats()
 	}
-	return list
+	return o.formats
+}
+
+// terminal renders what goes to stdout where no file took it.
+func (o *outputs) terminal() report.Format {
+	all := o.all()
+	return all[slices.IndexFunc(all, func(f report.Format) bool { return f.Flag == "" })]
 }
 
 // outputVariables are the STORMTEST_* names that are no fields of a plan.
@@ -83,7 +96,7 @@ func (o *outputs) add(cmd *cobra.Command, running bool) {
 	set := cmd.Flags()
 	o.files = make(map[string]*string)
 	group := map[string][]string{groupAnnotation: {groupOutput}}
-	for _, f := range fileFormats() {
+	for _, f := range withFlag(o.all()) {
 		o.files[f.Flag] = set.String(f.Flag, "", f.Summary+"; - is stdout")
 		set.Lookup(f.Flag).Annotations = group
 		_ = cmd.MarkFlagFilename(f.Flag)
@@ -161,7 +174,9 @@ type sinks struct {
 	files   []sink
 	streams []stream
 	stdout  string // the flag that took stdout; empty: the terminal report has it
-	options report.Options
+	// terminal renders what stdout has then.
+	terminal report.Format
+	options  report.Options
 }
 
 // A stream is an output that is written while the run goes on.
@@ -176,9 +191,9 @@ type stream struct {
 // A report appears under its name only when it is whole: until then it is a file beside it,
 // and what stood there before stays. A stream is written in place as the run goes on.
 func (o *outputs) open(w world) (*sinks, error) {
-	s := &sinks{w: w, options: terminalOptions(w, o.ascii)}
+	s := &sinks{w: w, options: terminalOptions(w, o.ascii), terminal: o.terminal()}
 	var faults []error
-	for _, f := range fileFormats() {
+	for _, f := range withFlag(o.all()) {
 		if err := s.add(f, *o.files[f.Flag]); err != nil {
 			faults = append(faults, err)
 		}
@@ -349,7 +364,7 @@ func (s *sinks) writeStdout(r *record.Result) error {
 	if s.stream(s.stdout) != nil {
 		return nil
 	}
-	render := report.Terminal
+	render := s.terminal.Write
 	for _, f := range s.files {
 		if f.path == "" && f.flag == s.stdout {
 			render = f.format.Write
