@@ -19,7 +19,7 @@ func Gates(w io.Writer, o Options) error {
 	p := newPage(w, o)
 	writeGrammar(p)
 	var groups []string
-	for _, m := range check.Metrics() {
+	for _, m := range check.All() {
 		if !slices.Contains(groups, m.Group) {
 			groups = append(groups, m.Group)
 		}
@@ -43,7 +43,7 @@ func writeGrammar(p *page) {
 
 func writeMetrics(p *page, group string) {
 	var histograms []string
-	for _, m := range check.Metrics() {
+	for _, m := range check.All() {
 		switch {
 		case m.Group != group:
 		case m.Histogram == "":
@@ -56,21 +56,28 @@ func writeMetrics(p *page, group string) {
 			histograms = append(histograms, m.Histogram)
 		}
 	}
-	if histograms == nil {
-		return
-	}
 	for _, name := range histograms {
 		most, _ := check.Lookup(name + "_max")
 		p.para(name+"_*", metricIndent, strings.TrimPrefix(most.Meaning, "largest of ")+" ("+unitWord(most)+")")
 	}
-	p.blank()
-	p.para("* is", metricIndent, "one of "+strings.Join(statisticsOf(histograms[0]), " ")+", as in latency_p99; that of latency may stand alone, as in p99")
+	if histograms != nil {
+		p.blank()
+		p.para("* is", metricIndent, "one of "+strings.Join(statisticsOf(histograms[0]), " ")+", as in "+histograms[0]+"_p99"+aliasesOf(histograms[0]))
+	}
+}
+
+// aliasesOf says where the statistics of a histogram may stand alone.
+func aliasesOf(histogram string) string {
+	if m, _ := check.Lookup(histogram + "_p99"); m.Aliases != nil {
+		return "; that of " + histogram + " may stand alone, as in " + m.Aliases[0]
+	}
+	return ""
 }
 
 // statisticsOf lists the statistics of a histogram.
 func statisticsOf(histogram string) []string {
 	var names []string
-	for _, m := range check.Metrics() {
+	for _, m := range check.All() {
 		if m.Histogram == histogram {
 			names = append(names, strings.TrimPrefix(m.Name, histogram+"_"))
 		}
@@ -134,6 +141,8 @@ func GateMetrics(w io.Writer, metrics []check.Metric, o Options) error {
 // inServe says whether the figure is known of clients that are not ours.
 func inServe(m check.Metric) string {
 	switch {
+	case m.OfProbe():
+		return "no: the target is ours"
 	case m.OnlyServe:
 		return "yes, and only there"
 	case m.AtTarget:
@@ -146,7 +155,7 @@ func inServe(m check.Metric) string {
 func gateExamples(m check.Metric) []string {
 	text := check.Example(m)
 	list := []string{fmt.Sprintf("--gate '%s'", text)}
-	if m.OnlyServe { // which has one run, and no strategies
+	if m.OnlyServe || m.OfProbe() { // of which there is one, whatever the strategies and seeds
 		return list
 	}
 	list = append(list, fmt.Sprintf("--gate 'full:%s' of strategy full alone", text))

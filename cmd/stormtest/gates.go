@@ -94,7 +94,7 @@ func writeGatesJSON(w world, named []check.Metric) error {
 		Families  []gateFamily `json:"families,omitempty"`
 	}{Schema: "stormtest.gates/v1", Operators: check.Ops(), Over: append(check.OverWords(), "95%")}
 	if named == nil {
-		named = check.Metrics()
+		named = check.All()
 		for _, f := range record.Families() {
 			document.Families = append(document.Families, gateFamily{Prefix: f.Prefix, Names: f.Names(), Statuses: f.Statuses, Group: f.Group, Meaning: f.Meaning})
 		}
@@ -152,6 +152,8 @@ func (j judgedRuns) gates(texts []string, source string) ([]check.Gate, error) {
 func (j judgedRuns) allows(g check.Gate) error {
 	problem := ""
 	switch m, _ := check.Lookup(g.Metric); {
+	case j.serve && m.OfProbe():
+		problem = "the target is ours and is not probed, so nothing knows " + g.Metric
 	case j.serve && !m.AtTarget:
 		problem = "only the clients know " + g.Metric + ", and these are not ours"
 	case !j.serve && m.OnlyServe:

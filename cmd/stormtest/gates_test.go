@@ -25,7 +25,7 @@ func TestGatesListsEveryMetric(t *testing.T) {
 		t.Fatalf("code %d, stderr %q", got.code, got.err)
 	}
 	words := strings.Fields(got.out)
-	for _, m := range check.Metrics() {
+	for _, m := range check.All() {
 		name := m.Name
 		if m.Histogram != "" {
 			name = m.Histogram + "_*"
@@ -53,7 +53,7 @@ func TestGatesAsJSON(t *testing.T) {
 	if err := json.Unmarshal([]byte(got.out), &list); got.code != codePassed || err != nil {
 		t.Fatalf("code %d, %v", got.code, err)
 	}
-	if len(list.Metrics) != len(check.Metrics()) || len(list.Families) != len(record.Families()) || len(list.Operators) != 6 {
+	if len(list.Metrics) != len(check.All()) || len(list.Families) != len(record.Families()) || len(list.Operators) != 6 {
 		t.Errorf("%d metrics, %d families, operators %q", len(list.Metrics), len(list.Families), list.Operators)
 	}
 	for _, m := range list.Metrics {
@@ -113,7 +113,7 @@ func TestGatesFit(t *testing.T) {
 		if err := report.Gates(&b, o); err != nil {
 			t.Fatal(err)
 		}
-		if err := report.GateMetrics(&b, check.Metrics(), o); err != nil {
+		if err := report.GateMetrics(&b, check.All(), o); err != nil {
 			t.Fatal(err)
 		}
 		for line := range strings.Lines(b.String()) {

@@ -38,7 +38,8 @@ type Metric struct {
 	// OnlyServe says that it has a value where the clients are not ours alone.
 	OnlyServe bool
 
-	value func(*Run) *float64
+	value func(*Run) *float64 // nil of a metric of the probe
+	probe func(*Probe) *float64
 	// beyond reports whether the figure is beyond its histogram, so that the value is too low; nil
 	// where that cannot be.
 	beyond func(*Run) bool
@@ -58,8 +59,15 @@ func (m Metric) Value(r *Run) *float64 {
 	if m.closed(r) != "" {
 		return nil
 	}
-	v := m.value(r)
-	if v == nil || math.IsNaN(*v) || math.IsInf(*v, 0) || m.beyond != nil && m.beyond(r) {
+	if m.beyond != nil && m.beyond(r) {
+		return nil
+	}
+	return known(m.value(r))
+}
+
+// known is v, nil where it is NaN or infinite.
+func known(v *float64) *float64 {
+	if v == nil || math.IsNaN(*v) || math.IsInf(*v, 0) {
 		return nil
 	}
 	return v
@@ -68,6 +76,8 @@ func (m Metric) Value(r *Run) *float64 {
 // closed says why a run has no figures of the kind, whatever its fields hold; empty where it has.
 func (m Metric) closed(r *Run) string {
 	switch {
+	case m.probe != nil:
+		return "it is of the target before the storm, not of a run"
 	case r.FromLog != nil:
 		return "a log of arrivals has no figures"
 	case r.Outside != nil && !m.AtTarget:
@@ -114,18 +124,21 @@ func (m Metric) highest() string {
 	return "10000000"
 }
 
-// metrics is the table of all but the keyed ones.
+// metrics is the table of all metrics of a run but the keyed ones.
 var metrics = slices.Concat(operationMetrics, attemptMetrics, targetMetrics, synchronyMetrics, recoveryMetrics, policyMetrics,
 	machineMetrics, distributionMetrics(), outsideMetrics)
 
-// Metrics returns every metric in the order of the documentation, but for those of a [Family]. The slice is the caller's.
+// Metrics returns every metric of a run in the order of the documentation, but for those of a [Family]. The slice is the
+// caller's.
 func Metrics() []Metric { return slices.Clone(metrics) }
 
-// MetricNamed finds a metric by its name or an alias, those of families too.
+// MetricNamed finds a metric by its name or an alias, those of families and of the probe too.
 func MetricNamed(name string) (Metric, bool) {
-	for _, m := range metrics {
-		if m.Name == name || slices.Contains(m.Aliases, name) {
-			return m, true
+	for _, table := range [][]Metric{metrics, probeMetrics} {
+		for _, m := range table {
+			if m.Name == name || slices.Contains(m.Aliases, name) {
+				return m, true
+			}
 		}
 	}
 	for i := range families {

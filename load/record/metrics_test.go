@@ -377,3 +377,44 @@ func TestMetricsBySituation(t *testing.T) {
 		})
 	}
 }
+
+// Every number of a Probe is a metric, but for what a probe is not judged by.
+func TestEveryFieldOfTheProbeHasAMetric(t *testing.T) {
+	notJudged := map[string]string{"ByStatus": "probe_best counts the good ones", "Steps.": "how the capacity was found", "Limit": "probe_capacity has no value then"}
+	probe := new(record.Probe)
+	var leaves []leaf
+	next := int64(1000)
+	fill("", reflect.ValueOf(probe).Elem(), &next, func(l leaf) { leaves = append(leaves, l) })
+	probe.Errors = map[string]int64{"reset": 3}
+	values := func() (all []float64) {
+		for _, m := range record.ProbeMetrics() {
+			v := m.ProbeValue(probe)
+			if v == nil {
+				t.Fatalf("%s has no value", m.Name)
+			}
+			all = append(all, *v)
+		}
+		return all
+	}
+	before := values()
+	for i, v := range before {
+		if slices.Contains(before[:i], v) {
+			t.Errorf("%s is another metric", record.ProbeMetrics()[i].Name)
+		}
+	}
+	for _, l := range leaves {
+		l.change()
+		read := !slices.Equal(before, values())
+		l.undo()
+		excused := strings.HasPrefix(l.path, "ByStatus") || l.path == "Limit" || strings.HasPrefix(l.path, "Steps.")
+		if read == excused && l.path != "Steps.Good" {
+			t.Errorf("%s is read by a metric: %v, which is not as %v says", l.path, read, notJudged)
+		}
+	}
+	for _, m := range record.ProbeMetrics() {
+		run, _ := full(true)
+		if m.ProbeValue(nil) != nil || m.Value(run) != nil || m.Why(run) == "" || m.Absent == "" || !m.OfProbe() {
+			t.Errorf("%s of no probe has a value, or no word why", m.Name)
+		}
+	}
+}

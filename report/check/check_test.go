@@ -113,6 +113,7 @@ func TestParseRefuses(t *testing.T) {
 		{"point without digits", "waves<3 @95.%", []string{"want worst, mean, first"}},
 		{"seeds in the middle", "waves@mean<3", []string{`unknown metric "waves@mean"`, "did you mean waves"}},
 		{"two seeds", "waves<3 @mean @worst", []string{`waves = "3 @mean"`}},
+		{"probe of a strategy", "full:probe_capacity>1/s", []string{"probe_capacity is of the target before the storm, not of a strategy"}},
 		{"every fault at once", "X:convoy_indx =< @best", []string{`strategy "X"`, "convoy_index", `operator "=<"`, "no value", "@best"}},
 		{"every fault of words", "verdict < bad @mean", []string{`verdict = "bad"`, "no mean"}},
 	} {

@@ -125,6 +125,8 @@ func ParseDifference(text string) (Difference, error) {
 	}
 	if d.Metric = m.Name; m.Unit == Word {
 		fault("%s is a word, which has no difference", m.Name)
+	} else if m.OfProbe() {
+		fault("%s is of the target before the storm, which is not compared", m.Name)
 	} else if err := d.parseBound(parts.Value, m); err != nil {
 		fault("%s", err)
 	}

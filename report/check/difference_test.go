@@ -40,6 +40,7 @@ func TestParseDifferenceRefuses(t *testing.T) {
 		name, text string
 		want       []string
 	}{
+		{"the probe", "probe_capacity>=-10%", []string{"probe_capacity is of the target before the storm, which is not compared"}},
 		{"empty", "", []string{"no comparison", "+10%"}},
 		{"a gate of a run", "amplification<3", []string{`"3" has no sign`, "+10%", "+0.05"}},
 		{"no bound", "waves<=", []string{"no difference after"}},

@@ -12,7 +12,7 @@ import (
 // Evaluate holds every gate against every run it speaks of: one row for each pair, gates in
 // the order given, within a gate runs in the order they ran. No gate stops the others.
 //
-// A figure without a value is never OK and its reason begins with "no data" and says why; so is a gate whose runs do
+// A gate on the probe is one row whatever ran. A figure without a value is never OK and its reason begins with "no data" and says why; so is a gate whose runs do
 // not exist, or were cut before their end. In a result of several runs each row's Gate begins with the run's strategy.
 //
 // The row's value is the figure of the run, over several seeds that of the worst of them, the mean or, of a gate on a share of the
@@ -22,6 +22,10 @@ func Evaluate(gates []Gate, result *record.Result) []record.Gate {
 	missing := notRun(result)
 	several := len(result.Runs)+len(missing) > 1
 	for _, g := range gates {
+		if m, _ := Lookup(g.Metric); m.OfProbe() {
+			rows = append(rows, g.judgeProbe(m, result.Probe))
+			continue
+		}
 		before := len(rows)
 		for i := range result.Runs {
 			if run := &result.Runs[i]; g.Strategy == "" || g.Strategy == run.Strategy {
@@ -119,11 +123,23 @@ func (g Gate) judge(result *record.Result, run *record.Run) record.Gate {
 	return row
 }
 
+// judgeProbe holds the gate against what was measured before the storm, which is one for all runs and seeds.
+func (g Gate) judgeProbe(m Metric, probe *record.Probe) record.Gate {
+	row := g.found(m, m.ProbeValue(probe), func() string { return m.Absent })
+	row.Gate = g.Text
+	return row
+}
+
 // single holds the gate against one run by itself.
 func (g Gate) single(m Metric, run *record.Run) record.Gate {
-	row := record.Gate{Value: m.Value(run)}
-	if row.Value == nil {
-		row.Reason = "no data: " + m.Why(run)
+	return g.found(m, m.Value(run), func() string { return m.Why(run) })
+}
+
+// found holds the gate against one figure; why says why there is none.
+func (g Gate) found(m Metric, v *float64, why func() string) record.Gate {
+	row := record.Gate{Value: v}
+	if v == nil {
+		row.Reason = "no data: " + why()
 		return row
 	}
 	row.OK = g.Op.Holds(*row.Value, g.Value)

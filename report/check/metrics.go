@@ -19,8 +19,11 @@ const (
 	Word     = record.UnitWord     // one of Metric.Words
 )
 
-// Metrics returns every metric in the order of the documentation. The slice is the caller's.
+// Metrics returns every metric of a run in the order of the documentation. The slice is the caller's.
 func Metrics() []Metric { return record.Metrics() }
+
+// All returns Metrics and those of the probe. The slice is the caller's.
+func All() []Metric { return append(record.Metrics(), record.ProbeMetrics()...) }
 
 // Lookup finds a metric by its name or an alias.
 func Lookup(name string) (Metric, bool) { return record.MetricNamed(name) }
@@ -28,7 +31,7 @@ func Lookup(name string) (Metric, bool) { return record.MetricNamed(name) }
 // Names lists every name and alias, in the order of the documentation; of a status there is no name.
 func Names() []string {
 	var names []string
-	for _, m := range Metrics() {
+	for _, m := range All() {
 		names = append(append(names, m.Name), m.Aliases...)
 	}
 	for _, f := range record.Families() {

@@ -112,6 +112,9 @@ func Parse(text string) (Gate, error) {
 	if g.Value, err = ParseValue(parts.Value, m); err != nil {
 		fault("%s", err)
 	}
+	if m.OfProbe() && g.Strategy != "" {
+		fault("%s is of the target before the storm, not of a strategy", m.Name)
+	}
 	if m.Unit == Word && err == nil && g.Op != "==" && g.Op != "!=" && g.Op != "" {
 		fault("%s is a word: want == or !=, not %s", m.Name, g.Op)
 	}

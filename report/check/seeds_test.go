@@ -238,3 +238,21 @@ func TestOversAgree(t *testing.T) {
 		}
 	})
 }
+
+// TestEvaluateTheProbe: it is one row whatever ran.
+func TestEvaluateTheProbe(t *testing.T) {
+	a, b := whole(), seedsOf("amplification", 3, 4)
+	a.Strategy = "none"
+	gates := []check.Gate{gate(t, "probe_capacity>=500/s"), gate(t, "probe_latency_p99<50ms @mean"), gate(t, "probe_errors==0")}
+	probe := &record.Probe{Requests: 900, CapacityPerSecond: ptr(480.0), Latency: record.Distribution{Count: 3, P99: ptr(int64(7e6))}}
+	equalRows(t, check.Evaluate(gates, &record.Result{Probe: probe, Runs: []record.Run{a, b}}), []record.Gate{
+		{Gate: "probe_capacity>=500/s", Value: ptr(480.0), Reason: "probe_capacity is 480/s, want >= 500/s"},
+		{Gate: "probe_latency_p99<50ms @mean", Value: ptr(7e6), OK: true, Reason: "probe_latency_p99 is 7ms"},
+		{Gate: "probe_errors==0", Value: ptr(0.0), OK: true, Reason: "probe_errors is 0"},
+	})
+	equalRows(t, check.Evaluate(gates, &record.Result{Runs: []record.Run{a, b}}), []record.Gate{
+		{Gate: "probe_capacity>=500/s", Reason: "no data: the target was not probed, or something else ended the search for its capacity"},
+		{Gate: "probe_latency_p99<50ms @mean", Reason: "no data: the target was not probed, or no answer was good"},
+		{Gate: "probe_errors==0", Reason: "no data: the target was not probed, or nothing was sent"},
+	})
+}
