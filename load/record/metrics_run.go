@@ -56,9 +56,9 @@ var targetMetrics = tabled("Target: what arrived, and what became of it",
 	Metric{Name: "served", Unit: UnitCount, Meaning: "work that the target finished, also for clients that had gone; of a URL the good answers", Absent: nothingArrived, AtTarget: true,
 		value: arrived(inBuckets(func(b *Bucket) int64 { return b.Served }))},
 	Metric{Name: "wasted", Unit: UnitCount, Meaning: "finished work whose answer reached nobody", AtTarget: true,
-		Absent: "nothing arrived, or the target is a URL, which does not tell", value: arrived(wasted)},
+		Absent: "nothing arrived, or the target is a URL, which does not tell", value: arrived(wasted), why: noWasted},
 	Metric{Name: "wasted_share", Unit: UnitShare, Meaning: "finished work whose answer reached nobody, of all finished work", AtTarget: true,
-		Absent: "nothing was finished, or the target is a URL, which does not tell", value: wastedShare},
+		Absent: "nothing was finished, or the target is a URL, which does not tell", value: wastedShare, why: noWasted},
 	Metric{Name: "rejected", Unit: UnitCount, Meaning: "arrivals turned away, over capacity or by an outage", Absent: nothingArrived, AtTarget: true,
 		value: arrived(inBuckets(func(b *Bucket) int64 { return b.Rejected }))},
 	Metric{Name: "goodput", Unit: UnitRate, Meaning: "work finished for a client that still wanted it, per second of the run", Absent: nothingArrived, AtTarget: true,
@@ -104,6 +104,13 @@ func wasted(r *Run) *float64 {
 		return nil
 	}
 	return inBuckets(func(b *Bucket) int64 { return b.Wasted })(r)
+}
+
+func noWasted(r *Run) string {
+	if r.ArrivalsMeasuredAt == "client" {
+		return "the target is a URL, which does not tell"
+	}
+	return "nothing was finished"
 }
 
 func wastedShare(r *Run) *float64 {
