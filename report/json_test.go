@@ -276,7 +276,7 @@ func TestWritersReturnTheError(t *testing.T) {
 }
 
 func FuzzReadJSON(f *testing.F) {
-	for _, r := range []*record.Result{emptyResult(), oneArrival(), invalidResult(), hostileResult(), resultOf("null")} {
+	for _, r := range []*record.Result{emptyResult(), oneArrival(), invalidResult(), hostileResult(), resultOf("null"), detailed()} {
 		for i := range r.Runs { // small seeds let the fuzzer run fast
 			r.Runs[i].Buckets = r.Runs[i].Buckets[:min(4, len(r.Runs[i].Buckets))]
 		}
@@ -289,6 +289,10 @@ func FuzzReadJSON(f *testing.F) {
 		`{"schema":"stormtest.result/v1","runs":[{"bucket_ns":1,"duration_ns":9223372036854775807,"capacity_per_second":1e-308,"buckets":[{"at_ns":9223372036854775807,"arrivals":9223372036854775807}]}]}`,
 		`{"schema":"stormtest.result/v1","runs":[{"bucket_ns":-1,"duration_ns":-9223372036854775808,"capacity_per_second":-0.0,"buckets":[{"at_ns":-1,"arrivals":-1}]}]}`,
 		`{"schema":"stormtest.result/v1","runs":[{"bucket_ns":100000000,"capacity_per_second":1e308,"buckets":[{"arrivals":1}]}]}`,
+		`{"schema":"stormtest.result/v1","runs":[{"bucket_ns":-1,"capacity_per_second":0,"buckets":[{"at_ns":9223372036854775807,"arrivals":1}],` +
+			`"delay_ns":{"count":9223372036854775807},"detail":{"delay_ns":{"from":[9200000000000000000],"count":[9223372036854775807]},` +
+			`"draws":[{"retry":11,"beyond":true,"count":1,"bins":{"from":[0],"count":[1]}}],"synchrony":[{"at_ns":0,"to_ns":9223372036854775807,"convoy_index":1}]},` +
+			`"repeats":{"count":1,"figures":{"x":{"count":1,"values":[1e308]}}}}]}`,
 	} {
 		f.Add([]byte(text))
 	}
@@ -296,6 +300,13 @@ func FuzzReadJSON(f *testing.F) {
 		r, err := report.ReadJSON(bytes.NewReader(data))
 		if err != nil {
 			return
+		}
+		for i := range r.Runs {
+			run := &r.Runs[i]
+			record.WavesOf(run)
+			if d := run.Detail; d != nil && d.Delay != nil && (d.Delay.Total() != run.Delay.Count || d.Delay.UpTo(math.MaxInt64) > run.Delay.Count) {
+				t.Fatalf("%d delays in bins, %d up to the largest number, of %d", d.Delay.Total(), d.Delay.UpTo(math.MaxInt64), run.Delay.Count)
+			}
 		}
 		for _, width := range []int{1, 20, 61} {
 			for line := range strings.Lines(render(t, r, report.Options{Width: width, ASCII: true})) {
