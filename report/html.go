@@ -29,7 +29,10 @@ import (
 //	fieldset[data-role=toggle]          radios named stack (attempts, outcome), scale (bent, even), retry (0, 1, ...)
 //	fieldset[data-role=runs]            checkboxes named run, valued N, that show and hide strategies
 //
-// Charts over time share one cursor: arrow keys, Home, End, PageUp, PageDown and Escape move it where the plot has the focus.
+//	button[data-role=whole]             ends the zoom; hidden where there is none
+//
+// Charts over time share one cursor and one zoom: where a plot has the focus, arrow keys, Home, End, PageUp, PageDown and Escape
+// move the cursor, and + - 0 zoom.
 
 // HTML writes the report as one page that needs no network: verdict first, then the strategies side by side, then pictures
 // over time, of the delays and of the latencies, and all the figures and texts of the terminal report.
@@ -110,7 +113,11 @@ func pageLead(r *record.Result, plan planFields) []htmlText {
 		if virtual(&r.Runs[0]) {
 			engine = "virtual time"
 		}
-		parts = append(parts, plural(int64(n), "strategy")+" of "+span(longestRun(r).Duration)+" of "+engine)
+		text := plural(int64(n), "strategy") + ", up to " + span(longestRun(r).Duration) + " of " + engine + " each"
+		if n == 1 {
+			text = runLength(&r.Runs[0])
+		}
+		parts = append(parts, text)
 	}
 	if outages := plan.texts("outage"); len(outages) > 0 && outages[0] != "" {
 		parts = append(parts, "outage "+clip(strings.Join(outages, ", "), 120))
@@ -142,17 +149,23 @@ func longestRun(r *record.Result) *record.Run {
 	return most
 }
 
+// allRuns names every run.
+func allRuns(r *record.Result) []htmlRun {
+	var list []htmlRun
+	for i := range r.Runs {
+		list = append(list, htmlRun{i, runName(&r.Runs[i])})
+	}
+	return list
+}
+
 // pageToolbar holds the strategies and the switches for all pictures.
 func pageToolbar(r *record.Result) *htmlToolbar {
-	bar := &htmlToolbar{Legend: "Strategies"}
-	for i := range r.Runs {
-		bar.Runs = append(bar.Runs, htmlRun{i, runName(&r.Runs[i])})
-	}
+	bar := &htmlToolbar{Legend: "Strategies", Runs: allRuns(r)}
 	if !fromLog(r) {
 		bar.Switches = append(bar.Switches, &htmlSwitch{Name: stackSwitch, Legend: "Arrivals by", Views: stackViews})
 	}
 	if axis := arrivalsAxis(r); axis.Bend > 0 {
-		bar.Switches = append(bar.Switches, &htmlSwitch{Name: "scale", Legend: "Scale", Views: []htmlView{{"bent", "bent at capacity"}, {"even", "even"}}})
+		bar.Switches = append(bar.Switches, &htmlSwitch{Name: "scale", Legend: "Scale", Views: []htmlView{{"bent", "bent"}, {"even", "even"}}})
 	}
 	return bar
 }

@@ -15,7 +15,7 @@ const barsMost = 1200
 // The switch of what the bars of arrivals are made of.
 const stackSwitch = "stack"
 
-var stackViews = []htmlView{{"attempts", "first attempts and retries"}, {"outcome", "outcome"}}
+var stackViews = []htmlView{{"attempts", "first or retry"}, {"outcome", "outcome"}}
 
 // timeLink joins the cursors of all pictures over time.
 const timeLink = "time"
@@ -34,15 +34,26 @@ func arrivalsSection(r *record.Result, plan planFields) htmlSection {
 		chart.X, chart.Y, chart.Height = timeAxis(end), axis, height
 		figures.Charts = append(figures.Charts, chart)
 	}
-	text := "Every strategy on the same axes."
-	if len(r.Runs) == 1 {
-		text = ""
+	sameRoom(figures.Charts)
+	marks := []htmlMark{{"capacity", "line", "capacity"}, {"wave", "strip", "waves, where more arrives than the target serves"}, {"judged", "bracket", "where the convoy index is judged"}}
+	if len(plan.outages()) > 0 {
+		marks = append(marks, htmlMark{"outage", "shade", "outage, with its mode"})
+	}
+	for _, chart := range figures.Charts {
+		if chart.Empty == "" && figures.Legend == nil {
+			figures.Legend, figures.Marks = chart, marks
+		}
+		chart.Bare = true
+	}
+	var words []string
+	if len(r.Runs) > 1 {
+		words = append(words, "All strategies are on the same axes.")
 	}
 	if axis.Bend > 0 {
-		text += " The scale is bent: even up to the capacity line, above it each label is twice the one below, so that a storm that halves from wave to wave falls in a straight line."
+		words = append(words, "The scale is bent: even up to the capacity line, and above it each label is twice the one below.")
 	}
-	text += " Shaded: outages, with their mode. Red strips above a picture: waves, where more arrives than the target can serve. The bracket: where the convoy index is judged."
-	s.Blocks = append(s.Blocks, htmlBlock{Words: htmlText(strings.TrimSpace(text))}, htmlBlock{Figures: figures})
+	words = append(words, "Point at a picture, or move through it with the arrow keys: the cursor goes along in all pictures over time. Drag over a stretch, or press + and -, to look closer; 0 shows the whole run.")
+	s.Blocks = append(s.Blocks, htmlBlock{Words: htmlText(strings.Join(words, " "))}, htmlBlock{Figures: figures})
 	return s
 }
 
@@ -118,12 +129,13 @@ func arrivalsChart(r *record.Result, i int, plan planFields) *htmlChart {
 // arrivalViews fills the views of the bars.
 func arrivalViews(chart *htmlChart, run *record.Run, s *series) {
 	width := float64(s.bucket) * float64(s.merged)
-	part := func(role, name string, of func(column) int64) htmlSeries {
+	part := func(role, label string, of func(column) int64) htmlSeries {
 		values := make([]*float64, len(s.columns))
 		for i, c := range s.columns {
 			values[i] = floatOf(of(c))
 		}
-		return htmlSeries{Name: name, Role: role, Style: "bar", Width: width, Y: values}
+		name, _, _ := strings.Cut(label, ":")
+		return htmlSeries{Name: name, Label: label, Role: role, Style: "bar", Width: width, Y: values}
 	}
 	if run.FromLog != nil {
 		chart.Views = map[string]*htmlPicture{"": {Series: []htmlSeries{part("arrivals", "arrivals", func(c column) int64 { return c.arrivals })}}}
@@ -133,9 +145,9 @@ func arrivalViews(chart *htmlChart, run *record.Run, s *series) {
 	if run.Outside != nil && run.Outside.Unknown > 0 {
 		supposed = htmlText("Nothing told whether " + count(run.Outside.Unknown) + " arrivals were first attempts or retries: they are what was supposed (see the note).")
 	}
-	away, in := "turned away, over capacity or by the outage", "let in: served, waiting or left hanging"
+	away, in := "turned away: over capacity or by the outage", "let in: served, waiting or left hanging"
 	if run.ArrivalsMeasuredAt == "client" {
-		away, in = "answered with a refusal", "served, or not answered"
+		away, in = "refused: answered with a failure", "others: served, or not answered"
 	}
 	chart.Switch, chart.Order = stackSwitch, stackViews
 	chart.Views = map[string]*htmlPicture{

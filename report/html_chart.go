@@ -22,6 +22,8 @@ type htmlChart struct {
 	// Views are the pictures by the positions of the switch; "" where there is none.
 	Views map[string]*htmlPicture `json:"views"`
 	Order []htmlView              `json:"-"` // the legends are in this order
+	Bare  bool                    `json:"-"` // its legend stands elsewhere
+	Runs  []htmlRun               `json:"-"` // the runs that lines are of, for where the toolbar is out of sight
 
 	X       htmlAxis     `json:"x"`
 	Y       htmlAxis     `json:"y"`
@@ -30,6 +32,7 @@ type htmlChart struct {
 	Windows []htmlWindow `json:"windows,omitempty"`
 	Waves   [][2]int64   `json:"waves,omitempty"`
 	Judged  []int64      `json:"judged,omitempty"` // from and to
+	Above   htmlAbove    `json:"above"`
 	Peak    *htmlPeak    `json:"peak,omitempty"`
 	Buckets *htmlBuckets `json:"buckets,omitempty"`
 }
@@ -56,6 +59,7 @@ type htmlPicture struct {
 // An htmlSeries is one line, or one part of the bars.
 type htmlSeries struct {
 	Name  string `json:"name"`
+	Label string `json:"-"`     // in the legend, where it is longer than the name
 	Role  string `json:"role"`  // its colour in plot.js; "run" is that of its run
 	Style string `json:"style"` // bar, step or line
 	Run   *int   `json:"run,omitempty"`
@@ -78,6 +82,26 @@ type htmlWindow struct {
 	From  int64  `json:"from"`
 	To    int64  `json:"to"`
 	Label string `json:"label"`
+}
+
+// htmlAbove says for what there is room above a picture, whether it has it or another of its group.
+type htmlAbove struct {
+	Waves   bool `json:"waves"`
+	Judged  bool `json:"judged"`
+	Windows bool `json:"windows"`
+}
+
+// sameRoom gives all charts of a group the room that one of them needs.
+func sameRoom(charts []*htmlChart) {
+	var above htmlAbove
+	for _, c := range charts {
+		above.Waves = above.Waves || len(c.Waves) > 0
+		above.Judged = above.Judged || len(c.Judged) > 0
+		above.Windows = above.Windows || len(c.Windows) > 0
+	}
+	for _, c := range charts {
+		c.Above = above
+	}
 }
 
 // An htmlPeak is the fullest bucket.

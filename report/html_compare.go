@@ -28,8 +28,9 @@ func compareSection(r *record.Result, plan planFields) htmlSection {
 	}
 	seeds := seedsEnded(r) > 1
 	table := &htmlTable{Role: "compare", Caption: "The strategies side by side", Head: textRow("strategy", "verdict", "arrivals over time")}
+	table.Quiet = true
 	if seeds {
-		table.Caption += ", the first seed"
+		table.Caption, table.Quiet = table.Caption+", the first seed", false
 	}
 	table.Head[1].Class, table.Head[2].Class = "text", "text"
 	marks := make([][]string, len(criteria))
@@ -66,7 +67,7 @@ func compareSection(r *record.Result, plan planFields) htmlSection {
 	if model != "" && len(r.Runs) > 1 {
 		table.Foot = append(table.Foot, htmlText("The ranking holds for this target model: "+model+". Against another kind of target the order can be another."))
 	}
-	s.Blocks = append(s.Blocks, htmlBlock{Table: table})
+	s.Blocks = append(append(s.Blocks, htmlBlock{Table: table}), notesBlocks(r)...)
 	return s
 }
 

@@ -97,6 +97,8 @@ func delaysChart(r *record.Result, i int, views []htmlView, axes map[string]html
 	switch {
 	case run.Detail == nil:
 		chart.Empty = "This result holds no delays" + whyNoDetail(r) + ", so there is no picture."
+	case len(run.Detail.Draws) == 0 && run.Delay.Count > 0:
+		chart.Empty = "This result does not hold the delays by retry, so there is no picture."
 	case len(run.Detail.Draws) == 0 || len(views) == 0:
 		chart.Empty = "No delay was drawn, so there is no picture."
 	}
@@ -124,7 +126,11 @@ func delayPicture(d *record.Draws, axis htmlAxis) *htmlPicture {
 	picture.Note = htmlText(plural(d.Count, "delay") + " drawn; a bar is " + length(float64(width)) + " wide.")
 	top := maxOf(measured)
 	if d.Theory == nil {
-		picture.Note += " There is no line: such a delay depends on more than the number of the retry."
+		why := "the result holds no theory of them"
+		if d.Beyond {
+			why = "they are of several retries together"
+		}
+		picture.Note += htmlText(" There is no line, as " + why + ".")
 	} else {
 		theory := make([]float64, n)
 		for k, from := range d.Theory.From {
@@ -133,7 +139,7 @@ func delayPicture(d *record.Draws, axis htmlAxis) *htmlPicture {
 			}
 		}
 		top = math.Max(top, maxOf(theory))
-		picture.Series = append(picture.Series, htmlSeries{Name: "theory", Role: "theory", Style: "step", Width: float64(width), Y: rounded(theory)})
+		picture.Series = append(picture.Series, htmlSeries{Name: "theory", Role: "theory", Style: "step", Width: float64(width), Y: withoutTails(rounded(theory))})
 		picture.Note += " " + gapWords(measured, theory, drawn, d.Theory.Chained)
 	}
 	picture.Y.Max = math.Max(1e-6, top*1.08)
@@ -154,14 +160,15 @@ func gapWords(measured, theory []float64, n float64, chained bool) htmlText {
 		gap = math.Max(gap, math.Abs(below))
 	}
 	bound := math.Sqrt(math.Log(2/(1-gapConfidence)) / (2 * math.Max(1, n)))
-	text := "Largest gap to theory " + percent(&gap) + " of the delays, "
+	text := "Largest gap to theory: " + percent(&gap) + " of the delays; "
+	chance := "chance alone makes up to " + percent(&bound) + ", 99 times in 100."
 	if gap <= bound {
-		return htmlText(text + "as chance has it (up to " + percent(&bound) + " in 99 of 100 cases).")
+		return htmlText(text + chance)
 	}
 	if chained {
-		return htmlText(text + "and chance alone stays within " + percent(&bound) + ". That is no fault: this formula goes by the delays before, and the line is of clients that all come so far, the bars of those that were not served before.")
+		return htmlText(text + chance + " That is no fault: this formula goes by the delays before, and the line is of clients that all come so far, the bars of those that were not served before.")
 	}
-	return htmlText(text) + htmlText(styled(markYellow, "more than chance has it")) + htmlText(" (up to "+percent(&bound)+" in 99 of 100 cases).")
+	return htmlText(text + styled(markYellow, "more than chance makes") + ": " + chance)
 }
 
 // delayBarWidth is the least width, 1, 2 or 5 times a power of ten, of which few bars reach end, and whose edges
@@ -189,6 +196,24 @@ func rounded(values []float64) []*float64 {
 	for i, v := range values {
 		v = math.Round(v*1e6) / 1e6
 		list[i] = &v
+	}
+	return list
+}
+
+// withoutTails leaves out the zeros before and behind the values, but for one on each side.
+func withoutTails(values []*float64) []*float64 {
+	some := func(i int) bool { return i >= 0 && i < len(values) && *values[i] > 0 }
+	list := make([]*float64, len(values))
+	inside := false
+	last := len(values)
+	for last > 0 && !some(last-1) {
+		last--
+	}
+	for i, v := range values {
+		inside = inside || some(i+1) || some(i)
+		if inside && i <= last {
+			list[i] = v
+		}
 	}
 	return list
 }

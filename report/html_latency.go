@@ -32,7 +32,7 @@ type latencyOf struct {
 
 func latencyChart(r *record.Result, l latencyOf) *htmlChart {
 	picture := &htmlPicture{}
-	chart := &htmlChart{ID: l.id, Title: l.title, Height: 280, Views: map[string]*htmlPicture{"": picture}}
+	chart := &htmlChart{ID: l.id, Title: l.title, Height: 280, Runs: allRuns(r), Views: map[string]*htmlPicture{"": picture}}
 	xMax, yMax, detailed := 10.0, 0.0, false
 	for i := range r.Runs {
 		run := &r.Runs[i]
@@ -62,7 +62,8 @@ func latencyChart(r *record.Result, l latencyOf) *htmlChart {
 	return chart
 }
 
-// quantiles are the points at which the values below are known exactly: at the end of each bin. x is 1/(1-q) for the
+// quantiles are the points at which the share of the values below is known exactly: where a bin begins and where it
+// ends. Where nothing lies between two bins the line rises straight up. x is 1/(1-q) for the
 // quantile q, y the value. The first point is the least value, the last the greatest, both exact.
 func quantiles(bins *record.Bins, d *record.Distribution) (x []float64, y []*float64) {
 	var all float64
@@ -73,12 +74,9 @@ func quantiles(bins *record.Bins, d *record.Distribution) (x []float64, y []*flo
 		return nil, nil
 	}
 	add := func(place, value float64) {
-		place = math.Round(place*1e4) / 1e4
-		if n := len(x); n > 0 && x[n-1] >= place {
-			if *y[n-1] < value {
-				*y[n-1] = value
-			}
-			return
+		place = math.Round(place*1e6) / 1e6
+		if n := len(x); n > 0 {
+			place = math.Max(place, math.Round(x[n-1]*1e6+1)/1e6) // no two points stand at one place
 		}
 		x, y = append(x, place), append(y, &value)
 	}
@@ -86,11 +84,14 @@ func quantiles(bins *record.Bins, d *record.Distribution) (x []float64, y []*flo
 	add(1, least)
 	var below float64
 	for i, from := range bins.From {
+		if below > 0 && (i == 0 || from > record.BinEnd(bins.From[i-1])) {
+			add(all/(all-below), math.Max(least, math.Min(most, float64(from))))
+		}
 		below += float64(max(0, bins.Count[i]))
 		if below < all {
 			add(all/(all-below), math.Max(least, math.Min(most, float64(record.BinEnd(from)))))
 		}
 	}
-	add(math.Max(all, 1+1e-4), most)
+	add(all, most)
 	return x, y
 }

@@ -44,8 +44,8 @@ type htmlSection struct {
 
 // An htmlBlock is one thing in a section: exactly one field is set.
 type htmlBlock struct {
-	Heading  string   // of what follows in the section
-	Headline htmlText // the answer
+	Heading  string // of what follows in the section
+	Answer   *htmlAnswer
 	Small    htmlText // small print
 	Words    htmlText
 	Alert    *htmlAlert
@@ -58,6 +58,9 @@ type htmlBlock struct {
 	Switch   *htmlSwitch
 	Code     string
 }
+
+// An htmlAnswer is what the page comes to, with its reason and in small print its rule.
+type htmlAnswer struct{ Head, Text, Small htmlText }
 
 // An htmlAlert is a box that nobody overlooks.
 type htmlAlert struct {
@@ -122,9 +125,14 @@ type htmlView struct{ Key, Label string }
 
 // htmlFigures are charts beside or under each other.
 type htmlFigures struct {
-	Class  string // "wide": under each other over the whole width; "pair": two in a row where there is room
+	Class  string     // "wide": under each other over the whole width; "pair": two in a row where there is room
+	Legend *htmlChart // the chart whose legend is that of all; nil where each has its own
+	Marks  []htmlMark // what else is drawn in them
 	Charts []*htmlChart
 }
+
+// An htmlMark is an entry of a legend: Style is strip, bracket, shade or line, Role its colour.
+type htmlMark struct{ Role, Style, Name string }
 
 // writeHTML writes a page. Its error is the writer's, or says that a figure in a chart is no number.
 func writeHTML(w io.Writer, p *htmlPage) error {

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 
 	"stormtest/load/record"
@@ -20,10 +21,10 @@ func runsSection(r *record.Result, plan planFields) htmlSection {
 				blocks = append(blocks, htmlBlock{Small: fact.Text})
 			}
 		}
-		if run.FromLog == nil {
-			blocks = append(blocks, htmlBlock{Fold: &htmlFold{Title: "Every figure of " + runName(run) + " by the name that a gate knows it by", Blocks: []htmlBlock{{Table: figuresTable(run)}}}})
-		}
 		s.Blocks = append(s.Blocks, htmlBlock{Fold: &htmlFold{Title: runHeading(run), Open: len(r.Runs) == 1, Blocks: blocks}})
+	}
+	if tables := figuresTables(r); len(tables) > 0 {
+		s.Blocks = append(s.Blocks, htmlBlock{Fold: &htmlFold{Title: "Every figure, by the name that a gate knows it by", Blocks: tables}})
 	}
 	return s
 }
@@ -45,34 +46,61 @@ func percentilesTable(run *record.Run) *htmlTable {
 	return table
 }
 
-// figuresTable has every figure of the run.
-func figuresTable(run *record.Run) *htmlTable {
-	table := &htmlTable{Role: "figures", Caption: "Figures of " + runName(run), Head: textRow("figure", "value", "meaning")}
-	table.Head[2].Class = "text"
+// figureColumns is the most strategies in one table of every figure.
+const figureColumns = 6
+
+// figuresTables have every figure of every run, so many runs in a table.
+func figuresTables(r *record.Result) []htmlBlock {
+	var blocks []htmlBlock
+	var runs []*record.Run
+	for i := range r.Runs {
+		if r.Runs[i].FromLog == nil {
+			runs = append(runs, &r.Runs[i])
+		}
+	}
+	for part := range slices.Chunk(runs, figureColumns) {
+		blocks = append(blocks, htmlBlock{Table: figuresTable(part)})
+	}
+	return blocks
+}
+
+func figuresTable(runs []*record.Run) *htmlTable {
+	table := &htmlTable{Role: "figures", Caption: "Every figure", Quiet: true, Head: textRow("figure")}
+	for _, run := range runs {
+		table.Head = append(table.Head, htmlCell{Text: htmlText(runName(run))})
+	}
+	table.Head = append(table.Head, htmlCell{Text: "meaning", Class: "text"})
+	group := ""
 	for _, m := range record.Metrics() {
-		v := m.Value(run)
-		table.Rows = append(table.Rows, htmlRow{Cells: []htmlCell{
-			{Text: htmlText(m.Name)}, {Text: htmlText(metricText(m, v)), Figure: figureName(run, m.Name), Value: htmlValue(v)}, {Text: htmlText(m.Meaning), Class: "long"},
-		}})
+		if m.Group != group {
+			group = m.Group
+			table.Rows = append(table.Rows, htmlRow{Group: group, Columns: len(table.Head)})
+		}
+		row := htmlRow{Cells: textRow(m.Name)}
+		some := true
+		for _, run := range runs {
+			v := m.Value(run)
+			some = some && v != nil
+			row.Cells = append(row.Cells, htmlCell{Text: htmlText(metricText(m, v)), Figure: figureName(run, m.Name), Value: htmlValue(v)})
+		}
+		meaning := m.Meaning
+		if !some && m.Absent != "" {
+			meaning += " (" + none + ": " + m.Absent + ")"
+		}
+		table.Rows = append(table.Rows, htmlRow{Cells: append(row.Cells, htmlCell{Text: htmlText(meaning), Class: "long"})})
 	}
 	return table
 }
 
 // metricText writes a figure as the other tables do.
 func metricText(m record.Metric, v *float64) string {
-	switch {
-	case !finite(v):
+	if !finite(v) {
 		return none
-	case m.Name == "convoy_index":
-		return index(v)
-	case m.Unit == record.UnitDuration:
-		return length(*v)
-	case m.Unit == record.UnitShare:
-		return percent(v)
-	case m.Unit == record.UnitCount:
-		return significantCount(*v)
 	}
-	return number(v)
+	if i := int(*v); m.Unit == record.UnitWord && i >= 0 && i < len(m.Words) {
+		return m.Words[i]
+	}
+	return figureText(m.Name, m.Unit, *v)
 }
 
 // generatorSection says how far the measuring side can be believed.

@@ -43,7 +43,7 @@ func goodputSection(r *record.Result, plan planFields) htmlSection {
 		most = math.Max(most, capacity)
 	}
 	for _, c := range []*htmlChart{good, wasted} {
-		c.X, c.Height = timeAxis(longest(r)), 230
+		c.X, c.Height, c.Runs = timeAxis(longest(r)), 230, allRuns(r)
 		c.Y = htmlAxis{Unit: "rate", Label: "per second", Max: math.Max(1, math.Max(most, allWasted)*1.08)}
 	}
 	switch {
@@ -58,6 +58,7 @@ func goodputSection(r *record.Result, plan planFields) htmlSection {
 	case allWasted <= 0:
 		wasted.Empty = "Nothing was finished for clients that had gone."
 	}
+	sameRoom([]*htmlChart{good, wasted})
 	words := htmlText("Each step is the mean over " + moment(window) + ".")
 	if recovery := recoveryFacts(r); len(recovery) > 0 {
 		s.Blocks = append(s.Blocks, htmlBlock{Facts: recovery})
@@ -191,6 +192,7 @@ func synchronySection(r *record.Result, plan planFields) htmlSection {
 		}
 		c.chart.Views = map[string]*htmlPicture{"": picture}
 		c.chart.X, c.chart.Y, c.chart.Height = timeAxis(longest(r)), htmlAxis{Unit: "index", Label: "index", Max: 1.05}, 230
+		c.chart.Runs = allRuns(r)
 		c.chart.Windows = outageWindows(plan, longest(r))
 		switch {
 		case len(picture.Series) == 0:
@@ -199,6 +201,7 @@ func synchronySection(r *record.Result, plan planFields) htmlSection {
 			c.chart.Empty = "In no window were there retries enough for the index, so there is no picture."
 		}
 	}
+	sameRoom([]*htmlChart{convoy, sync})
 	words := "The figures of the verdict are of the whole judged window; these are of each " + moment(width) + " by itself. A gap is a window with too few retries for the index."
 	if !known {
 		words = "The figures of the verdict are of the whole judged window."
@@ -229,18 +232,18 @@ func synchronyLine(run *record.Run, i int, of func(*record.Synchrony) *float64) 
 	return line
 }
 
-// whyNoDetail says why a result lacks what pictures are drawn from; empty where some of its runs have it.
+// whyNoDetail says in brackets why a result lacks what pictures are drawn from; empty where some of its runs have it.
 func whyNoDetail(r *record.Result) string {
 	for i := range r.Runs {
 		run := &r.Runs[i]
 		switch {
 		case run.FromLog != nil:
-			return ", as a log does not hold it"
+			return " (a log does not)"
 		case run.Outside != nil:
-			return ", as the clients were not ours"
+			return " (the clients were not ours)"
 		case run.Detail != nil:
 			return ""
 		}
 	}
-	return ", as files of earlier versions do"
+	return " (files of earlier versions do not)"
 }

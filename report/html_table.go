@@ -8,6 +8,7 @@ import (
 type htmlTable struct {
 	Role    string // in data-role
 	Caption string
+	Quiet   bool // the caption is for screen readers alone
 	Head    []htmlCell
 	Rows    []htmlRow
 	Foot    []htmlText // notes under it
@@ -17,6 +18,9 @@ type htmlTable struct {
 type htmlRow struct {
 	Run   *htmlRun
 	Cells []htmlCell
+	// Group is the title of the rows that follow, over so many columns; then the row has nothing else.
+	Group   string
+	Columns int
 }
 
 // An htmlCell is text, and the figure that it shows where it shows one.

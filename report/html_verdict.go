@@ -25,10 +25,11 @@ func verdictSection(r *record.Result, plan planFields) htmlSection {
 	}
 	c := choose(r)
 	if c.head != "" {
-		s.Blocks = append(s.Blocks, htmlBlock{Headline: htmlText(c.head)})
-	}
-	if c.why != "" {
-		s.Blocks = append(s.Blocks, htmlBlock{Words: htmlText(c.why)})
+		answer := &htmlAnswer{Head: htmlText(c.head), Text: htmlText(c.why)}
+		if len(c.best) > 0 {
+			answer.Small = htmlText(strings.TrimSpace(choiceRule + " " + choiceDoubt(r)))
+		}
+		s.Blocks = append(s.Blocks, htmlBlock{Answer: answer})
 	}
 	var list []htmlVerdict
 	for i := range r.Runs {
@@ -39,10 +40,6 @@ func verdictSection(r *record.Result, plan planFields) htmlSection {
 	}
 	if list != nil {
 		s.Blocks = append(s.Blocks, htmlBlock{Verdicts: list})
-	}
-	s.Blocks = append(s.Blocks, notesBlocks(r)...)
-	if len(c.best) > 0 {
-		s.Blocks = append(s.Blocks, htmlBlock{Small: htmlText(strings.TrimSpace(choiceRule + " " + choiceDoubt(r)))})
 	}
 	return s
 }

@@ -36,7 +36,7 @@ func plural(n int64, noun string) string {
 	if n == 1 {
 		return "1 " + noun
 	}
-	if stem, ok := strings.CutSuffix(noun, "y"); ok {
+	if stem, ok := strings.CutSuffix(noun, "y"); ok && !strings.HasSuffix(noun, "ay") {
 		return count(n) + " " + stem + "ies"
 	}
 	return count(n) + " " + noun + "s"

@@ -60,7 +60,7 @@ function moment(ns) {
 
 // 1/(1-q) as the percentile q.
 function quantile(x) {
-  const digits = Math.max(0, Math.ceil(Math.log10(x) - 1e-9) - 1);
+  const digits = Math.max(1, Math.ceil(Math.log10(x) - 1e-9));
   return ((1 - 1 / x) * 100).toFixed(digits).replace(/(\.\d*?)0+$/, "$1").replace(/\.$/, "") + NBSP + "%";
 }
 

@@ -8,7 +8,7 @@
   const { charts, colours } = JSON.parse(document.getElementById("data").textContent);
   const chartOf = (figure) => charts[figure.dataset.chart];
   const figures = [...document.querySelectorAll("figure.chart")].filter((f) => chartOf(f));
-  const state = { views: {}, bent: true, hidden: new Set(), cursor: {}, paper: false };
+  const state = { views: {}, bent: true, hidden: new Set(), cursor: {}, zoom: {}, paper: false };
   const drawn = new Map(); // figure -> what is drawn in it
   const live = document.querySelector("[data-role=live]");
 
@@ -20,7 +20,7 @@
   };
   const pictureOf = (chart) => chart.views[chart.switch ? state.views[chart.switch] : ""];
   const shown = (run) => !state.hidden.has(run);
-  const barsOf = (chart) => chart.buckets;
+  const linkOf = (figure) => chartOf(figure).link || figure.dataset.chart;
 
   // ---- drawing
 
@@ -39,7 +39,7 @@
       return;
     }
     const width = widthOf(figure, plot);
-    const { data, options } = plotOf(chart, picture, { colours, bent: state.bent, shown, small: width < 420 });
+    const { data, options } = plotOf(chart, picture, { colours, bent: state.bent, shown, small: width < 420, zoom: state.paper ? undefined : state.zoom[linkOf(figure)] });
     const u = new uPlot({ ...options, width, height: chart.height }, data, plot);
     u.root.setAttribute("aria-hidden", "true");
     const line = el("div", undefined, { class: "cursor" });
@@ -49,7 +49,7 @@
     drawn.set(figure, { u, line, chart, picture, places, width, each: widthIn(picture) });
     for (const [k, v] of Object.entries({ role: "slider", tabindex: "0", "aria-label": "Cursor in: " + chart.title, "aria-valuemin": 0, "aria-valuemax": Math.max(0, places.length - 1), "aria-valuenow": 0, "aria-valuetext": "not set" })) plot.setAttribute(k, v);
     plot.dataset.drawn = "true";
-    show(figure, state.cursor[chart.link || figure.dataset.chart]);
+    show(figure, state.cursor[linkOf(figure)]);
   }
 
   const widthOf = (figure, plot) => (state.paper ? (figure.parentElement.classList.contains("pair") ? PAPER_WIDTH / 2 - 8 : PAPER_WIDTH) : Math.max(240, Math.floor(plot.clientWidth)));
@@ -61,7 +61,7 @@
   }
 
   const redraw = (which) => {
-    for (const f of [...drawn.keys()]) if (!which || which(chartOf(f))) draw(f);
+    for (const f of [...drawn.keys()]) if (!which || which(chartOf(f), f)) draw(f);
   };
 
   // ---- the cursor
@@ -85,10 +85,10 @@
 
   // Puts the cursor of all charts with this link at x; undefined takes it away.
   function point(figure, x) {
-    const link = chartOf(figure).link || figure.dataset.chart;
+    const link = linkOf(figure);
     if (state.cursor[link] === x) return;
     state.cursor[link] = x;
-    for (const f of drawn.keys()) if (drawn.get(f) && (chartOf(f).link || f.dataset.chart) === link) show(f, x);
+    for (const f of drawn.keys()) if (drawn.get(f) && linkOf(f) === link) show(f, x);
   }
 
   function show(figure, x) {
@@ -102,8 +102,10 @@
     }
     const i = placeAt(d.places, x), over = d.each > 0 && x >= d.places[i] + d.each;
     const at = over ? Math.floor(x / d.each) * d.each : d.places[i], middle = d.each ? Math.max(at, Math.min(x, at + d.each)) : at;
-    d.line.style.transform = "translateX(" + Math.round(d.u.valToPos(middle, "x")) + "px)";
-    const bars = barsOf(d.chart) && d.picture.series[0].style === "bar";
+    const left = d.u.valToPos(middle, "x");
+    d.line.hidden = left < -1 || left > d.u.over.clientWidth + 1;
+    d.line.style.transform = "translateX(" + Math.round(left) + "px)";
+    const bars = d.chart.buckets && d.picture.series[0].style === "bar";
     const text = over ? moment(at) + ": over by then" : bars ? barWords(d, i) : lineWords(d, at);
     readout.textContent = text;
     readout.dataset.at = String(at);
@@ -118,6 +120,7 @@
     const over = b.capacity > 0 ? " (" + times(total / b.capacity) + " capacity)" : "";
     const parts = d.picture.series.length > 1 ? ": " + d.picture.series.map((s) => count(s.y[i] || 0) + " " + s.name).join(", ") : "";
     const outage = (d.chart.windows || []).filter((w) => w.from < from + d.each && w.to > from).map((w) => "; " + w.label).join("");
+    if (b.merged === 1 && !total) return span + ": no arrivals" + outage;
     if (b.merged === 1) return span + ": " + count(total) + (total === 1 ? " arrival" : " arrivals") + over + parts + outage;
     if (!b.sum[i]) return span + ": no arrivals" + outage;
     return span + ": fullest bucket " + count(total) + " at " + moment(b.at[i]) + over + parts + "; " + count(b.sum[i]) + " in all of it" + outage;
@@ -152,16 +155,18 @@
       point(figure, d.u.posToVal(left, "x"));
     };
     plot.addEventListener("pointermove", move);
-    plot.addEventListener("pointerdown", move);
+    plot.addEventListener("pointerdown", (e) => { move(e); if (e.button === 0 && e.pointerType !== "touch") drag(figure, e); });
+    plot.addEventListener("dblclick", () => zoom(figure, undefined));
     plot.addEventListener("pointerleave", (e) => { if (e.pointerType === "mouse" && document.activeElement !== plot) point(figure, undefined); });
     plot.addEventListener("blur", () => point(figure, undefined));
     plot.addEventListener("keydown", (e) => {
       const d = drawn.get(figure);
       if (!d || e.altKey || e.ctrlKey || e.metaKey) return;
-      const last = d.places.length - 1, x = state.cursor[chartOf(figure).link || figure.dataset.chart];
+      const last = d.places.length - 1, x = state.cursor[linkOf(figure)];
       const now = x === undefined ? -1 : placeAt(d.places, x);
       const to = { ArrowRight: now + 1, ArrowUp: now + 1, ArrowLeft: now - 1, ArrowDown: now - 1, PageDown: now + 10, PageUp: now - 10, Home: 0, End: last }[e.key];
       if (e.key === "Escape") point(figure, undefined);
+      if (e.key === "+" || e.key === "-" || e.key === "0") { e.preventDefault(); zoomAt(figure, d, x, { "+": 0.5, "-": 2, 0: 0 }[e.key]); }
       if (to === undefined) return;
       e.preventDefault();
       point(figure, d.places[Math.max(0, Math.min(last, to))] + (d.each || 0) / 2);
@@ -169,12 +174,54 @@
     figure.querySelector("details.data").addEventListener("toggle", (e) => { if (e.target.open) fillTable(figure); });
   }
 
+  // ---- the part of the time that is shown
+
+  const back = document.querySelector("[data-role=whole]");
+  if (back) back.addEventListener("click", () => { for (const f of figures) if (state.zoom[linkOf(f)]) zoom(f, undefined); });
+
+  // Shows [from, to] in all charts with this link; undefined is all of it.
+  function zoom(figure, range) {
+    const link = linkOf(figure), focus = document.activeElement;
+    if (range) state.zoom[link] = range; else delete state.zoom[link];
+    redraw((chart, f) => linkOf(f) === link);
+    if (back) back.hidden = Object.keys(state.zoom).length === 0;
+    if (focus && focus.classList.contains("plot")) focus.focus();
+  }
+
+  // Halves or doubles what is shown, about the cursor; a factor of 0 shows all.
+  function zoomAt(figure, d, x, factor) {
+    const axis = d.picture.x || d.chart.x, [from, to] = state.zoom[linkOf(figure)] || [0, axis.max];
+    if (axis.unit === "quantile") return;
+    const width = Math.max((to - from) * factor, (d.each || axis.max / 1e3) * 4);
+    const middle = x === undefined ? (from + to) / 2 : x, start = Math.max(0, Math.min(axis.max - width, middle - width / 2));
+    zoom(figure, factor === 0 || width >= axis.max ? undefined : [start, start + width]);
+  }
+
+  // A stretch that is dragged over is what is shown next.
+  function drag(figure, down) {
+    const d = drawn.get(figure), box = d && d.u.over.getBoundingClientRect();
+    if (!d || (d.picture.x || d.chart.x).unit === "quantile") return;
+    const place = (e) => Math.max(0, Math.min(box.width, e.clientX - box.left)), start = place(down);
+    const mark = el("div", undefined, { class: "drag" });
+    const size = (e) => { mark.style.left = Math.min(start, place(e)) + "px"; mark.style.width = Math.abs(place(e) - start) + "px"; };
+    const stop = () => { removeEventListener("pointermove", size); removeEventListener("pointerup", end); removeEventListener("pointercancel", stop); mark.remove(); };
+    const end = (e) => {
+      stop();
+      const [a, b] = [start, place(e)].sort((m, n) => m - n).map((at) => d.u.posToVal(at, "x"));
+      if (Math.abs(place(e) - start) > 8 && b - a >= 4 * d.each) zoom(figure, [Math.max(0, a), b]);
+    };
+    d.u.over.append(mark);
+    addEventListener("pointermove", size);
+    addEventListener("pointerup", end);
+    addEventListener("pointercancel", stop);
+  }
+
   // ---- the tables behind the pictures
 
   function fillTable(figure) {
     const chart = chartOf(figure), picture = pictureOf(chart), place = figure.querySelector("[data-role=data-table]");
     if (!picture || picture.empty) return place.replaceChildren(el("p", "No figures for this choice."));
-    const [head, rows, note] = barsOf(chart) && picture.series[0].style === "bar" ? barRows(chart, picture) : lineRows(chart, picture);
+    const [head, rows, note] = chart.buckets && picture.series[0].style === "bar" ? barRows(chart, picture) : lineRows(chart, picture);
     const table = el("table"), thead = el("thead"), body = el("tbody"), top = el("tr");
     table.append(el("caption", chart.title + (note ? ": " + note : "")));
     for (const text of head) top.append(el("th", text, { scope: "col" }));
@@ -201,12 +248,14 @@
 
   function lineRows(chart, picture) {
     const x = picture.x || chart.x, y = picture.y || chart.y;
-    const all = picture.series.map((s) => placesOf(s));
-    const same = all.every((xs) => xs.length === all[0].length && xs.every((v, i) => v === all[0][i]));
-    if (same) return [[x.label, ...picture.series.map((s) => s.name)], all[0].map((v, i) => [written(x.unit, v), ...picture.series.map((s) => written(y.unit, s.y[i]))])];
-    const rows = [];
-    picture.series.forEach((s, k) => all[k].forEach((v, i) => rows.push([s.name, written(x.unit, v), written(y.unit, s.y[i])])));
-    return [["", x.label, y.label], rows];
+    if (picture.series.some((s) => s.style === "line")) { // each at places of its own
+      const rows = [];
+      for (const s of picture.series) placesOf(s).forEach((v, i) => rows.push([s.name, written(x.unit, v), written(y.unit, s.y[i])]));
+      return [["", x.label, y.label], rows];
+    }
+    const values = picture.series.map((s) => new Map(placesOf(s).map((v, i) => [v, s.y[i]])));
+    const places = [...new Set(values.flatMap((m) => [...m.keys()]))].sort((a, b) => a - b);
+    return [["from", ...picture.series.map((s) => s.name)], places.map((v) => [written(x.unit, v), ...values.map((m) => written(y.unit, m.get(v)))]), "steps of " + written(x.unit, widthIn(picture))];
   }
 
   // ---- switches

@@ -21,18 +21,25 @@ const bentForward = (bend) => (v) => (v <= bend ? v / bend : 1 + Math.log2(v / b
 const bentBackward = (bend) => (v) => (v <= 1 ? v * bend : bend * Math.pow(2, v - 1));
 
 function scaleOf(axis, bent) {
-  const range = [axis.unit === "quantile" ? 1 : 0, axis.max];
+  const range = [axis.unit === "quantile" ? 1 : axis.min || 0, axis.max];
   if (axis.unit === "quantile") return { time: false, distr: 3, log: 10, range };
   if (bent && axis.bend) return { time: false, distr: 100, fwd: bentForward(axis.bend), bwd: bentBackward(axis.bend), range };
   return { time: false, range };
 }
 
+// How far along the axis v stands, 0 to 1.
+function shareOf(axis, bent, v) {
+  const f = axis.unit === "quantile" ? Math.log : bent && axis.bend ? bentForward(axis.bend) : (x) => x;
+  const least = f(axis.unit === "quantile" ? 1 : axis.min || 0);
+  return (f(v) - least) / (f(axis.max) - least);
+}
+
 // Steps of 1, 2 or 5 times a power of ten, about so many.
-function evenSplits(max, about) {
-  const least = max / about, power = Math.pow(10, Math.floor(Math.log10(least)));
+function evenSplits(min, max, about) {
+  const least = (max - min) / about, power = Math.pow(10, Math.floor(Math.log10(least)));
   const step = [1, 2, 5, 10].find((d) => d * power >= least * (1 - 1e-9)) * power;
   const list = [];
-  for (let i = 0; i * step <= max * (1 + 1e-9); i++) list.push(i * step);
+  for (let i = Math.ceil(min / step - 1e-9); i * step <= max * (1 + 1e-9); i++) list.push(i * step);
   return list;
 }
 
@@ -48,7 +55,8 @@ function splitsOf(axis, bent, pixels, each) {
     for (let k = skip; k <= steps + 1e-9; k += skip) list.push(axis.bend * Math.pow(2, k));
     return list;
   }
-  return evenSplits(axis.max, Math.max(2, Math.floor(pixels / each)));
+  const splits = evenSplits(axis.min || 0, axis.max, Math.max(2, Math.floor(pixels / each)));
+  return axis.unit === "count" ? splits.filter(Number.isInteger) : splits; // there are no halves of arrivals
 }
 
 // The label of a place on an axis; lengths all in one unit, that of the axis' end.
@@ -61,6 +69,20 @@ function labelsOf(axis, splits) {
   if (axis.unit === "index") return splits.map((v) => decimal(+v.toFixed(6)));
   return splits.map((v) => written(axis.unit, v));
 }
+
+// Labels that keep so many pixels from the one before; of two that do not, the later goes, but never the last.
+function apart(labels, places, least) {
+  const kept = labels.slice();
+  for (let i = labels.length - 2, last = labels.length - 1; i >= 0; i--) {
+    if (Math.abs(places[i] - places[last]) < least) kept[i] = ""; else last = i;
+  }
+  return kept;
+}
+
+// What stands above a picture, from the bottom up: waves, the judged window, the names of the outages. Room is kept for
+// what some picture of the group has, so that all have the same height.
+const WAVES = 8, JUDGED = 16, OUTAGES = 16;
+const roomAbove = ({ waves, judged, windows }) => 10 + (waves ? WAVES : 0) + (judged ? JUDGED : 0) + (windows ? OUTAGES : 0);
 
 // Boxes of so wide each, which begin where their value stands. One that holds anything is at least a pixel high.
 function boxes(width) {
@@ -111,9 +133,9 @@ function stacked(series) {
 
 // What uPlot needs: the options without the size, and the data.
 function plotOf(chart, picture, settings) {
-  const { colours, bent, shown, small } = settings;
+  const { colours, bent, shown, small, zoom } = settings;
   const pal = palette();
-  const x = picture.x || chart.x, y = picture.y || chart.y;
+  const whole = picture.x || chart.x, x = zoom ? { ...whole, min: zoom[0], max: zoom[1] } : whole, y = picture.y || chart.y;
   const visible = picture.series.filter((s) => s.run === undefined || shown(s.run));
   const bars = visible.filter((s) => s.style === "bar"), others = visible.filter((s) => s.style !== "bar");
   const barSeries = bars.slice().reverse();
@@ -128,29 +150,38 @@ function plotOf(chart, picture, settings) {
   });
   const bar = (s) => ({ scale: "y", fill: pal(colourOf(s, colours)), width: 0, points: { show: false }, paths: boxes(s.width) });
   const font = (small ? "11px " : "12px ") + "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif";
+  const pixels = (u, side) => (side === 2 ? u.bbox.width : u.bbox.height) / uPlot.pxRatio;
   const axis = (of, side, space) => ({
-    side, stroke: pal("ink2"), font, labelFont: font, label: side === 2 ? of.label : undefined, labelSize: 18, gap: 4, size: side === 2 ? 26 : small ? 50 : 58,
+    side, stroke: pal("ink2"), font, labelFont: font, label: side === 2 && of.unit !== "time" ? of.label : undefined, labelSize: 18, gap: 4, size: side === 2 ? 26 : small ? 50 : 58,
     grid: { show: true, stroke: pal("grid"), width: 1 }, ticks: { show: true, stroke: pal("grid"), width: 1, size: 4 },
-    splits: (u) => splitsOf(of, bent, (side === 2 ? u.bbox.width : u.bbox.height) / uPlot.pxRatio, space),
-    values: (u, splits) => labelsOf(of, splits), filter: (u, splits) => splits, incrs: [of.max * 1e3],
+    splits: (u) => splitsOf(of, bent, pixels(u, side), space),
+    values: (u, splits) => apart(labelsOf(of, splits), splits.map((v) => shareOf(of, bent, v) * pixels(u, side)), side === 2 ? 34 : 14), filter: (u, splits) => splits, incrs: [of.max * 1e3],
   });
   return {
     data,
     options: {
       scales: { x: scaleOf(x, bent), y: scaleOf(y, bent) },
-      axes: [axis(x, 2, 80), axis(y, 3, 34)],
+      axes: [axis(x, 2, 80), axis(y, 3, 28)],
       series: [{ scale: "x" }, ...(visible.length ? [...barSeries.map(bar), ...others.map(line)] : [{ scale: "y", show: false }])],
-      legend: { show: false }, cursor: { show: false }, padding: [chart.windows || chart.waves || chart.judged ? 30 : 12, 14, 0, 0],
+      legend: { show: false }, cursor: { show: false }, padding: [roomAbove(chart.above), 22, 0, 0],
       hooks: { drawClear: [(u) => under(u, chart, pal)], draw: [(u) => over(u, chart, y, pal, font)] },
     },
   };
+}
+
+// Where [from, to) is drawn, in pixels of the canvas: two at least, and the same place twice outside the picture.
+function edges(u, from, to) {
+  const left = u.bbox.left, right = left + u.bbox.width;
+  const a = u.valToPos(from, "x", true), b = Math.max(a + 2 * uPlot.pxRatio, u.valToPos(to, "x", true));
+  return b <= left || a >= right ? [left, left] : [Math.max(left, a), Math.min(right, b)];
 }
 
 // Behind the bars: the outages, shaded and hatched.
 function under(u, chart, pal) {
   const { ctx, bbox } = u;
   for (const w of chart.windows || []) {
-    const a = u.valToPos(w.from, "x", true), b = Math.min(bbox.left + bbox.width, Math.max(a + 2, u.valToPos(w.to, "x", true)));
+    const [a, b] = edges(u, w.from, w.to);
+    if (a >= b) continue;
     ctx.save();
     ctx.beginPath();
     ctx.rect(a, bbox.top, b - a, bbox.height);
@@ -175,43 +206,56 @@ function over(u, chart, y, pal, font) {
   const right = bbox.left + bbox.width;
   ctx.save();
   ctx.font = font.replace(/^\d+/, (n) => n * px);
-  ctx.lineWidth = 1.5 * px;
   for (const l of chart.lines || []) {
     if (!(l.value <= y.max)) continue;
     const at = Math.round(u.valToPos(l.value, "y", true));
-    ctx.strokeStyle = pal(l.role);
     ctx.setLineDash(l.role === "capacity" ? [] : [4 * px, 4 * px]);
-    ctx.beginPath();
-    ctx.moveTo(bbox.left, at);
-    ctx.lineTo(right, at);
-    ctx.stroke();
-    label(ctx, l.label, { x: right - 4 * px, y: at - 4 * px, align: "right", low: bbox.left, high: right }, pal(l.role), pal("paper"));
+    const stroke = (width, colour) => {
+      ctx.lineWidth = width * px;
+      ctx.strokeStyle = colour;
+      ctx.beginPath();
+      ctx.moveTo(bbox.left, at);
+      ctx.lineTo(right, at);
+      ctx.stroke();
+    };
+    if (l.role === "capacity") stroke(4, pal("paper"));
+    stroke(2, pal(l.role));
+    label(ctx, l.label, { x: right - 4 * px, y: at - 6 * px, align: "right", low: bbox.left, high: right }, pal(l.role), pal("paper"));
   }
   ctx.setLineDash([]);
-  const strip = (from, to, row, colour, thick) => {
-    const a = u.valToPos(from, "x", true), b = Math.max(a + 2 * px, Math.min(right, u.valToPos(to, "x", true)));
-    ctx.fillStyle = colour;
-    ctx.fillRect(a, bbox.top - row * px, b - a, thick * px);
-  };
-  for (const w of chart.waves || []) strip(w[0], w[1], 7, pal("wave"), 4);
+  let base = bbox.top - 3 * px;
+  if (chart.waves) {
+    ctx.fillStyle = pal("wave");
+    for (const [from, to] of chart.waves) {
+      const [a, b] = edges(u, from, to);
+      ctx.fillRect(a, base - 4 * px, b - a, 4 * px);
+    }
+  }
+  if (chart.above.waves) base -= WAVES * px;
   if (chart.judged) {
-    const [from, to] = chart.judged, a = u.valToPos(from, "x", true), b = Math.min(right, u.valToPos(to, "x", true));
+    const [a, b] = edges(u, chart.judged[0], chart.judged[1]);
     ctx.strokeStyle = pal("ink2");
     ctx.lineWidth = px;
     ctx.beginPath();
-    ctx.moveTo(a, bbox.top - 8 * px);
-    ctx.lineTo(a, bbox.top - 12 * px);
-    ctx.lineTo(b, bbox.top - 12 * px);
-    ctx.lineTo(b, bbox.top - 8 * px);
+    ctx.moveTo(a, base);
+    ctx.lineTo(a, base - 5 * px);
+    ctx.lineTo(b, base - 5 * px);
+    ctx.lineTo(b, base);
     ctx.stroke();
-    label(ctx, "judged", { x: (a + b) / 2, y: bbox.top - 15 * px, align: "center", low: bbox.left, high: right }, pal("ink2"), pal("paper"));
+    if (a < b) label(ctx, "judged", { x: (a + b) / 2, y: base - 1 * px, align: "center", low: bbox.left, high: right }, pal("ink2"), pal("paper"));
   }
-  for (const w of chart.windows || []) {
-    const a = u.valToPos(w.from, "x", true), b = Math.min(right, u.valToPos(w.to, "x", true));
-    label(ctx, w.label, { x: (a + b) / 2, y: bbox.top + 14 * px, align: "center", low: bbox.left, high: right }, pal("outageInk"), pal("paper"));
+  if (chart.above.judged) base -= JUDGED * px;
+  let free = bbox.left;
+  for (const w of chart.windows || []) { // one whose name would stand on another's is named by the readout alone
+    const [a, b] = edges(u, w.from, w.to), half = ctx.measureText(w.label).width / 2;
+    const x = Math.max(bbox.left + half, Math.min((a + b) / 2, right - half));
+    if (a >= b || x - half < free) continue;
+    label(ctx, w.label, { x, y: base - 2 * px, align: "center", low: bbox.left, high: right }, pal("outageInk"), pal("paper"));
+    free = x + half + 6 * px;
   }
-  if (chart.peak) {
-    const a = u.valToPos(chart.peak.at + chart.buckets.width / 2, "x", true), top = u.valToPos(Math.min(chart.peak.value, y.max), "y", true);
+  const peakAt = chart.peak ? u.valToPos(chart.peak.at + chart.buckets.width / 2, "x", true) : -1;
+  if (peakAt >= bbox.left && peakAt <= right) {
+    const a = peakAt, top = u.valToPos(Math.min(chart.peak.value, y.max), "y", true);
     ctx.fillStyle = pal("ink");
     ctx.beginPath();
     ctx.moveTo(a, top - 1 * px);
