@@ -73,10 +73,10 @@ func pairTitle(p *compare.Pair) string {
 	return other + " against " + base
 }
 
-// verdictChange says what became of the verdict.
+// verdictChange says what became of the verdict; nothing where that is noise.
 func verdictChange(p *compare.Pair) string {
 	base, other := judgementText(p.BaseVerdict), judgementText(p.OtherVerdict)
-	if base == other {
+	if base == other || p.VerdictFinding == compare.Within {
 		return ""
 	}
 	return base + " -> " + other
@@ -271,10 +271,15 @@ func (p *comparedPair) word() string {
 		return pairBetter
 	case in(toneWorse):
 		return pairWorse
-	case in(toneOther):
+	case in(toneOther) || p.verdictMore():
 		return pairDiffers
 	}
 	return pairNoise
+}
+
+// verdictMore says that the verdicts differ, and that this is more than noise.
+func (p *comparedPair) verdictMore() bool {
+	return p.VerdictFinding == compare.Beyond || p.VerdictFinding == compare.Certain
 }
 
 // A comparedSentence is one of what a pair comes to.
@@ -325,7 +330,7 @@ func (p *comparedPair) summary() []comparedSentence {
 
 // summariseBeyond lists what is more than noise.
 func (p *comparedPair) summariseBeyond(compared int64, add func(tone, string, string)) {
-	if p.count((*comparedFigure).more) == 0 {
+	if p.count((*comparedFigure).more) == 0 && !p.verdictMore() {
 		add(toneNone, "nothing beyond noise", "the "+plural(compared, "figure")+" differ no more than the seeds of one plan do")
 		return
 	}

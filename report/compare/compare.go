@@ -13,6 +13,7 @@ package compare
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"time"
 
@@ -108,6 +109,8 @@ type Pair struct {
 	Grounds       Grounds   `json:"grounds"`
 	BaseVerdict   Judgement `json:"base_verdict"`
 	OtherVerdict  Judgement `json:"other_verdict"`
+	// VerdictFinding says what is known of a difference between the verdicts.
+	VerdictFinding Finding `json:"verdict_finding"`
 	// ArrivalsEqual says that as many arrived in every bucket.
 	ArrivalsEqual bool     `json:"arrivals_equal"`
 	Figures       []Figure `json:"figures"`
@@ -174,6 +177,9 @@ func newPair(m match2, o *Other, sameDraw bool) Pair {
 	}
 	p.Grounds = grounds(m, sameDraw)
 	p.Figures = figures(m.base, m.other, o)
+	if p.BaseVerdict.equal(p.OtherVerdict) {
+		p.VerdictFinding = Equal
+	}
 	return p
 }
 
@@ -185,6 +191,11 @@ func judgement(run *record.Run) Judgement {
 		}
 	}
 	return j
+}
+
+// equal reports whether as many seeds had each verdict or, where one ran, it had the same.
+func (j Judgement) equal(k Judgement) bool {
+	return maps.Equal(j.Seeds, k.Seeds) && (len(j.Seeds) > 0 || j.Verdict == k.Verdict)
 }
 
 // arrivalsEqual reports whether every bucket of both runs has as many arrivals. Buckets without any may be missing.

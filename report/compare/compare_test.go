@@ -111,11 +111,47 @@ func TestWhatChangedAndWhatItDid(t *testing.T) {
 	if words := p.Noise(f); words != "beyond noise (p<0.001, 20 seeds each)" {
 		t.Errorf("in words: %s", words)
 	}
+	if p.VerdictFinding != compare.Equal {
+		t.Errorf("the verdicts are %s, want the same", p.VerdictFinding)
+	}
 	if f := figure(t, p, "success_share"); f.Finding != compare.Equal || f.Effect != compare.Neutral {
 		t.Errorf("success_share: %+v", f)
 	}
 	if f := figure(t, p, "latency_p99"); f.Finding != compare.NoValue || f.Difference != nil {
 		t.Errorf("latency_p99: %+v", f)
+	}
+}
+
+// Verdicts of seeds are held against noise as figures are, and so is how many seeds were judged.
+func TestVerdicts(t *testing.T) {
+	r := rand.New(rand.NewPCG(4, 4))
+	of := func(plan string, convoys, clear int) *record.Result { // the other seeds of twenty are not judged
+		var list []record.Seed
+		for i, n := range around(r, 9000, 20) {
+			one := aRun("full", n)
+			switch {
+			case i < convoys:
+				one.Convoy.Verdict, one.Convoy.ConvoyIndex = record.VerdictConvoy, ptr(0.5)
+			case i < convoys+clear:
+				one.Convoy.ConvoyIndex = ptr(0.01)
+			}
+			list = append(list, record.SeedOf(&one))
+		}
+		run := aRun("full", 9000)
+		run.Repeats = record.RepeatsOf(1, 20, list)
+		return result(plan, 1, run)
+	}
+	for _, tt := range []struct {
+		name                                 string
+		convoys, clear, newConvoys, newClear int
+		want                                 compare.Finding
+	}{
+		{"the same", 10, 10, 10, 10, compare.Equal}, {"a few", 10, 10, 8, 12, compare.Within}, {"all", 20, 0, 0, 20, compare.Beyond}, {"not judged any more", 20, 0, 2, 0, compare.Beyond},
+	} {
+		c := compared(t, compare.Options{}, of(planBase, tt.convoys, tt.clear), of(planSlow, tt.newConvoys, tt.newClear))
+		if got := c.Others[0].Pairs[0].VerdictFinding; got != tt.want {
+			t.Errorf("%s: the verdicts are %s, want %s", tt.name, got, tt.want)
+		}
 	}
 }
 

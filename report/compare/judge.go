@@ -2,6 +2,8 @@ package compare
 
 import (
 	"math"
+
+	"stormtest/load/record"
 )
 
 // judgeNoise says of every difference whether it is more than chance. Several results are a family each, and p is
@@ -70,6 +72,21 @@ func judgeSeeds(pairs []*Pair, families float64) {
 			}
 		}
 	}
+	for _, p := range pairs {
+		if p.VerdictFinding == Equal {
+			continue
+		}
+		// The words go from bad to good; a seed without one was not judged.
+		base, other := padded(verdicts(p.Base), n.base), padded(verdicts(p.Other), n.other)
+		p.VerdictFinding = Within
+		for _, samples := range [][2]sample{{base, other}, {presence(base), presence(other)}} {
+			ask(samples[0], samples[1], func(chance float64) {
+				if chance <= FalsePositiveShare {
+					p.VerdictFinding = Beyond
+				}
+			})
+		}
+	}
 	for i, chance := range n.chances() {
 		told[i](min(1, chance*families))
 	}
@@ -86,6 +103,16 @@ func presence(s sample) sample {
 	return out
 }
 
+// verdicts are those of every seed as numbers, NaN for a seed that was not judged.
+func verdicts(run *record.Run) []float64 {
+	m, _ := record.MetricNamed("verdict")
+	var list []float64
+	for _, v := range repeats(run).Values(m) {
+		list = append(list, orNaN(v))
+	}
+	return list
+}
+
 // padded returns the values with NaN for seeds that a strategy did not come to.
 func padded(values []float64, n int) sample {
 	out := make(sample, n)
@@ -98,6 +125,12 @@ func padded(values []float64, n int) sample {
 
 // judge fills in what the seeds of both sides do not tell.
 func (p *Pair) judge() {
+	if p.VerdictFinding == Unjudged {
+		p.VerdictFinding = Unknown
+		if p.Grounds == ByPlan {
+			p.VerdictFinding = Certain
+		}
+	}
 	for i := range p.Figures {
 		f := &p.Figures[i]
 		if f.Finding != Unjudged {
