@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"regexp"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -16,7 +15,6 @@ import (
 	"stormtest/report"
 	"stormtest/report/check"
 	"stormtest/report/compare"
-	"stormtest/report/hostile"
 	"stormtest/report/strict"
 )
 
@@ -221,36 +219,6 @@ func TestComparisonFormatGoldens(t *testing.T) {
 			t.Fatal(err)
 		}
 		golden(t, "comparison-"+f.Name, withoutAssets(b.Bytes()))
-	}
-}
-
-// Texts of results, plans and files are shown literally, and change nothing of what a document is made of.
-func TestHostileTextsOfComparisons(t *testing.T) {
-	run := storm{strategy: "full", clients: 60, service: 10_000, length: 2_000_000, outage: [2]int64{200_000, 700_000}, delay: strategies["full"]}.run()
-	of := func(text string) *compare.Comparison {
-		base, other := planted(t, resultOf(guidePlan, seedsOf(run, 1, 6, 0.01)), text), planted(t, resultOf(slowPlan, seedsOf(run, 1, 6, 0.3)), text)
-		other.Tool.Version = "2.0.0"
-		return comparisonOf(t, []string{"waves<=+1"}, compare.Input{Name: text, Result: base}, compare.Input{Name: "new " + text, Result: other})
-	}
-	tame := map[string]strict.Content{}
-	for _, f := range report.ComparisonFormats() {
-		tame[f.Name] = readComparison(t, f, of("a tame text"))
-	}
-	for name, text := range hostile.Texts() {
-		c := of(text)
-		for _, f := range report.ComparisonFormats() {
-			t.Run(f.Name+" with "+name, func(t *testing.T) {
-				content := readComparison(t, f, c)
-				for _, element := range content.Structure {
-					if !slices.Contains(tame[f.Name].Structure, element) && !slices.Contains(isolating[f.Name], element) {
-						t.Errorf("the text made an element <%s>", element)
-					}
-				}
-				if shown := content.Text + content.Data; !strings.Contains(shown, hostile.Mark(text)) {
-					t.Errorf("%s is not shown", hostile.Mark(text))
-				}
-			})
-		}
 	}
 }
 
