@@ -34,6 +34,7 @@ const (
 	metricsWriteMost  = 20 * time.Second
 	metricsIdleMost   = 2 * time.Minute
 	metricsHeadBytes  = 16 << 10
+	metricsConnsMost  = 16
 	metricsClosedMost = time.Second
 )
 
@@ -114,15 +115,54 @@ func (m *meter) listen(text string) error {
 	if !addr.Addr().IsLoopback() {
 		m.warn([]string{fmt.Sprintf("%v is not loopback: whoever reaches this machine's network can read the metrics", addr)})
 	}
-	m.wg.Go(func() { _ = m.server.Serve(ln) })
+	m.wg.Go(func() { _ = m.server.Serve(limited{ln, make(chan struct{}, metricsConnsMost)}) })
 	fmt.Fprintf(m.w.err, "stormtest: metrics at http://%v%s until the reports are written\n", ln.Addr(), metrics.Path)
 	return nil
 }
 
+// A limited listener has so many connections at most, for the run needs the descriptors; others wait.
+type limited struct {
+	net.Listener
+	places chan struct{} // one for each
+}
+
+// Accept is net.Listener.
+func (l limited) Accept() (net.Conn, error) {
+	l.places <- struct{}{}
+	conn, err := l.Listener.Accept()
+	if err != nil {
+		<-l.places
+		return nil, err
+	}
+	return &placed{Conn: conn, leave: sync.OnceFunc(func() { <-l.places })}, nil
+}
+
+// A placed connection gives its place back when it is closed.
+type placed struct {
+	net.Conn
+	leave func()
+}
+
+// Close is net.Conn.
+func (c *placed) Close() error {
+	defer c.leave()
+	return c.Conn.Close()
+}
+
+// watched says that somebody may look.
+func (m *meter) watched() bool { return m.server != nil || m.sender != nil }
+
 // stage is load.Env.Progress.
 func (m *meter) stage(s load.Stage) {
-	if s.Interim != nil { // else time is virtual, and the end tells
+	if m.watched() && s.Interim != nil { // without it time is virtual, and the end tells
 		m.live.Begin(s.Strategy, s.Interim)
+	}
+}
+
+// finished is load.Env.Finished.
+func (m *meter) finished(run record.Run) {
+	if m.watched() {
+		m.live.Finished(run)
 	}
 }
 

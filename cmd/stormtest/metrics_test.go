@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"stormtest/report/strict"
 )
@@ -126,6 +127,39 @@ func TestMetricsOfAService(t *testing.T) {
 	if code != codePassed || !strings.Contains(during, `stormtest_arrivals_total{attempt="first",backoff_strategy="outside"} 3`) || strings.Contains(during, "stormtest_operations_started_total") {
 		t.Errorf("code %d, stderr %s\n%s", code, errs.text.String(), during)
 	}
+}
+
+// endless is a listener to which somebody always connects.
+type endless struct{ net.Listener }
+
+func (endless) Accept() (net.Conn, error) {
+	here, there := net.Pipe()
+	_ = there.Close()
+	return here, nil
+}
+
+// TestConnectionsOfTheMetricsAreLimited: who comes when all places are taken waits until one is free.
+func TestConnectionsOfTheMetricsAreLimited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ln := limited{endless{}, make(chan struct{}, 2)}
+		first, _ := ln.Accept()
+		_, _ = ln.Accept()
+		accepted := false
+		go func() {
+			_, _ = ln.Accept()
+			accepted = true
+		}()
+		synctest.Wait()
+		if accepted {
+			t.Error("a third connection has a place")
+		}
+		_ = first.Close()
+		_ = first.Close() // which frees no second one
+		synctest.Wait()
+		if !accepted || len(ln.places) != 2 {
+			t.Errorf("accepted %v, %d places taken", accepted, len(ln.places))
+		}
+	})
 }
 
 func TestListenMetricsIsRefused(t *testing.T) {

@@ -141,7 +141,7 @@ func storm(ctx context.Context, w world, j job) error {
 		Material: material,
 		Probing:  progress.probing,
 		Progress: telling(progress.stage, meter.stage),
-		Finished: meter.live.Finished,
+		Finished: meter.finished,
 	})
 	progress.stop()
 	if load.IsUsage(err) {

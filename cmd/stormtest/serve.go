@@ -186,7 +186,7 @@ func runService(ctx context.Context, w world, plans *planFlags, flags *serveFlag
 		OpenEnd:   openEnd,
 		KeyHeader: flags.keyHeader,
 		Kernel:    true,
-	}, load.Env{Version: version, HLog: sinks.stream(hlogFlag), Trace: sinks.stream(traceFlag), Progress: telling(progress.stage, meter.stage), Finished: meter.live.Finished})
+	}, load.Env{Version: version, HLog: sinks.stream(hlogFlag), Trace: sinks.stream(traceFlag), Progress: telling(progress.stage, meter.stage), Finished: meter.finished})
 	progress.stop()
 	if result == nil {
 		return listenFault(flags.listen, err)

@@ -6,8 +6,9 @@
 //
 // Names: the five that the retry guides fix (retry_delay_ms, retry_attempt_number, retry_total_elapsed_seconds,
 // retry_synchronisation_index and the label backoff_strategy), convoy_index and peak_over_capacity stand as they are;
-// all else begins with stormtest_ and follows Prometheus' conventions. Units are seconds, but where a fixed name says
-// otherwise. A figure without a value has no sample, never NaN.
+// circuit_breaker_reopen_total is none of them, as no policy here has a breaker. All else begins with stormtest_ and follows
+// Prometheus' conventions. Units are seconds, but where a fixed name says otherwise. A figure without a value has no
+// sample, never NaN.
 //
 // A file is written in Prometheus' text format, version 0.0.4: promtool, node_exporter's textfile collector and the
 // Pushgateway read that one, and OpenMetrics only as far as it is the same, so that counters become untyped. OpenMetrics is what /metrics gives to those who accept it, and what
