@@ -39,7 +39,8 @@ type Tool struct {
 }
 
 // A Gate is one condition of the plan with what it found. Value is nil where the figure
-// has none, and such a gate is never OK.
+// has none, and such a gate is never OK. Over several seeds it is the figure of the worst of them, the mean or, of a gate
+// on a share of the seeds, the share that held. A word is its place in Metric.Words.
 type Gate struct {
 	Gate   string   `json:"gate"`
 	Value  *float64 `json:"value"`

@@ -2,6 +2,7 @@ package check_test
 
 import (
 	"errors"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -284,6 +285,13 @@ func TestOps(t *testing.T) {
 			run.Completion = ptr(int64(figure))
 			if rows := check.Evaluate([]check.Gate{g}, &record.Result{Runs: []record.Run{run}}); rows[0].OK != want {
 				t.Errorf("%v %s 2s = %v, want %v", figure, tt.op, rows[0].OK, want)
+			}
+		}
+	}
+	for _, op := range check.Ops() {
+		for _, pair := range [][2]float64{{math.NaN(), 1}, {1, math.NaN()}, {math.NaN(), math.NaN()}} {
+			if check.Op(op).Holds(pair[0], pair[1]) {
+				t.Errorf("%v %s %v holds", pair[0], op, pair[1])
 			}
 		}
 	}

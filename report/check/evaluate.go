@@ -107,7 +107,7 @@ func (g Gate) judge(result *record.Result, run *record.Run) record.Gate {
 		row := g.single(m, run)
 		if !run.Whole && (result.Interrupted || seeds != nil) {
 			row.OK = false
-			row.Reason = fmt.Sprintf("the run was cut after %s, which is no pass: %s", record.Short(run.Duration), row.Reason)
+			row.Reason = cutWords(result, run) + ", which is no pass: " + row.Reason
 		}
 		return row
 	case g.Over.Kind == OverFirst:
@@ -121,6 +121,15 @@ func (g Gate) judge(result *record.Result, run *record.Run) record.Gate {
 		row.Reason = fmt.Sprintf("%d of %d seeds ran, which is no pass: %s", seeds.Count, seeds.Asked, row.Reason)
 	}
 	return row
+}
+
+// cutWords says that the run was cut, or, of a file from before that was kept, that one of the runs was.
+func cutWords(result *record.Result, run *record.Run) string {
+	whole := func(r record.Run) bool { return r.Whole }
+	if len(result.Runs) > 1 && !slices.ContainsFunc(result.Runs, whole) {
+		return "not every run came to its end"
+	}
+	return "the run was cut after " + record.Short(run.Duration)
 }
 
 // judgeProbe holds the gate against what was measured before the storm, which is one for all runs and seeds.

@@ -143,6 +143,9 @@ func TestEvaluateWhatWasCut(t *testing.T) {
 		{"the second of two", "amplification<4", `{"strategy":"none,full"}`, true, []record.Run{none, cut}, []record.Gate{
 			{Gate: "none: amplification<4", Value: ptr(3.0), OK: true, Reason: "amplification is 3"},
 			{Gate: "full: amplification<4", Value: ptr(3.0), Reason: "the run was cut after 712ms, which is no pass: amplification is 3"}}},
+		{"a file of old that does not say which", "amplification<4", `{"strategy":"full,full"}`, true, []record.Run{cut, cut}, []record.Gate{
+			{Gate: "full: amplification<4", Value: ptr(3.0), Reason: "not every run came to its end, which is no pass: amplification is 3"},
+			{Gate: "full: amplification<4", Value: ptr(3.0), Reason: "not every run came to its end, which is no pass: amplification is 3"}}},
 		{"one of two did not begin", "amplification<4", `{"strategy":"none,full"}`, true, []record.Run{none}, []record.Gate{
 			{Gate: "none: amplification<4", Value: ptr(3.0), OK: true, Reason: "amplification is 3"},
 			{Gate: "full: amplification<4", Reason: "no data: strategy full did not run"}}},
