@@ -556,3 +556,44 @@ func TestTheSummaryOfAStepIsAddedTo(t *testing.T) {
 		t.Errorf("a folder as a summary: code %d, %s", got.code, got.err)
 	}
 }
+
+// A gate that fails is named alike, with its reason, on the terminal and in every file that has gates; so is one
+// without data.
+func TestAFailedGateIsNamedAlike(t *testing.T) {
+	dir := t.TempDir()
+	path := func(kind string) string { return filepath.Join(dir, "r."+kind) }
+	got := do(t.Context(), nil, "sim", "--clients", "20", "--capacity", "1000000/s", "--workers", "20", "--seed", "1", "--quiet", "--gate", "amplification<0.5",
+		"--gate", "convoy_index<1", "--gate", "success_share>0", "--json", path("json"), "--junit", path("xml"), "--markdown", path("md"), "--html", path("html"))
+	if got.code != codeGate {
+		t.Fatalf("code %d, want 3: %s", got.code, got.err)
+	}
+	f, err := os.Open(path("json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	result, err := report.Read(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(result.Gates) != 3 || result.Gates[0].OK || result.Gates[1].OK || !result.Gates[2].OK {
+		t.Fatalf("gates %+v", result.Gates)
+	}
+	unescape := strings.NewReplacer("&lt;", "<", "&gt;", ">", "&#60;", "<", "&#62;", ">", `\_`, "_", "\u00a0", " ")
+	for name, kind := range map[string]string{"terminal": "", "JUnit": "xml", "Markdown": "md", "HTML": "html"} {
+		text := got.out
+		if kind != "" {
+			b, err := os.ReadFile(path(kind))
+			if err != nil {
+				t.Fatal(err)
+			}
+			text = string(b)
+		}
+		text = strings.Join(strings.Fields(unescape.Replace(text)), " ")
+		for _, g := range result.Gates[:2] {
+			if !strings.Contains(text, g.Gate) || !strings.Contains(text, g.Reason) {
+				t.Errorf("%s does not name %s (%s)", name, g.Gate, g.Reason)
+			}
+		}
+	}
+}
