@@ -155,9 +155,9 @@ func withNulls(r record.Result) any {
 	return out
 }
 
-// known is a figure's text, or none where a log does not tell the figure.
+// known is a figure's text, or none where the run cannot tell the figure.
 func (c criterion) known(run *record.Run) string {
-	if run.FromLog != nil && !c.ofArrivals {
+	if c.unknown(run) {
 		return none
 	}
 	return c.text(run)
@@ -165,10 +165,16 @@ func (c criterion) known(run *record.Run) string {
 
 // best is what the criterion chooses the best by.
 func (c criterion) best(run *record.Run) *float64 {
-	if run.FromLog != nil && !c.ofArrivals {
+	if c.unknown(run) {
 		return nil
 	}
 	return c.figure(run)
+}
+
+// unknown says that a log does not tell the figure, or that only clients know it that were not ours.
+func (c criterion) unknown(run *record.Run) bool {
+	m, _ := record.MetricNamed(c.metric)
+	return run.FromLog != nil && !c.ofArrivals || run.Outside != nil && !m.AtTarget
 }
 
 // barWords name what the bars of the chart are.

@@ -9,8 +9,13 @@ import (
 	"stormtest/load/record"
 )
 
-// barsMost bounds the bars of a picture: about one a pixel on a small screen, two on a large one.
-const barsMost = 1200
+// barsMost bounds the bars of a picture: about one a pixel. All pictures of a page together have at most barsOfAll, but each
+// barsLeast, so that the page stays small.
+const (
+	barsMost  = 1200
+	barsLeast = 240
+	barsOfAll = 8 * barsMost
+)
 
 // The switch of what the bars of arrivals are made of.
 const stackSwitch = "stack"
@@ -89,7 +94,7 @@ func arrivalsAxis(r *record.Result) htmlAxis {
 func arrivalsChart(r *record.Result, i int, plan planFields) *htmlChart {
 	run := &r.Runs[i]
 	chart := &htmlChart{ID: "arrivals-" + strconv.Itoa(i), Title: runName(run), Run: &htmlRun{i, runName(run)}, Link: timeLink}
-	s, ok := newBars(run, barsMost)
+	s, ok := newBars(run, max(barsLeast, min(barsMost, barsOfAll/len(r.Runs))))
 	if !ok {
 		chart.Empty = "No arrivals, so there is no picture."
 		return chart

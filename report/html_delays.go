@@ -79,6 +79,9 @@ func endOf(from []int64) int64 {
 	return record.BinEnd(from[len(from)-1])
 }
 
+// onlyClients stands in place of a picture.
+const onlyClients = "Only the clients know it, and they were not ours, so there is no picture."
+
 func delaysChart(r *record.Result, i int, views []htmlView, axes map[string]htmlAxis) *htmlChart {
 	run := &r.Runs[i]
 	chart := &htmlChart{
@@ -95,6 +98,8 @@ func delaysChart(r *record.Result, i int, views []htmlView, axes map[string]html
 		}
 	}
 	switch {
+	case run.Outside != nil:
+		chart.Empty = onlyClients
 	case run.Detail == nil:
 		chart.Empty = "This result holds no delays" + whyNoDetail(r) + ", so there is no picture."
 	case len(run.Detail.Draws) == 0 && run.Delay.Count > 0:

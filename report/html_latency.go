@@ -2,6 +2,7 @@ package report
 
 import (
 	"math"
+	"slices"
 
 	"stormtest/load/record"
 )
@@ -54,6 +55,8 @@ func latencyChart(r *record.Result, l latencyOf) *htmlChart {
 	chart.X = htmlAxis{Unit: "quantile", Label: "percentile", Max: xMax}
 	chart.Y = htmlAxis{Unit: "length", Label: "latency", Max: math.Max(1, yMax*1.06)}
 	switch {
+	case len(picture.Series) == 0 && slices.ContainsFunc(r.Runs, func(run record.Run) bool { return run.Outside != nil }):
+		chart.Empty = onlyClients
 	case !detailed:
 		chart.Empty = "This result holds no histogram of it" + whyNoDetail(r) + ", so there is no picture."
 	case len(picture.Series) == 0:

@@ -107,8 +107,11 @@ type htmlRun struct {
 	Name  string
 }
 
-// Colour is the number of the run's colour and dash, which repeat.
+// Colour is the number of the run's colour, which repeats, and Dash that of its dash: no two of 64 runs have both.
 func (r htmlRun) Colour() int { return r.Index % htmlColours }
+
+// Dash is told with Colour.
+func (r htmlRun) Dash() int { return (r.Index + r.Index/htmlColours) % htmlColours }
 
 // htmlColours is how many runs have a look of their own.
 const htmlColours = 8

@@ -126,6 +126,9 @@ func generatorSection(r *record.Result) htmlSection {
 		}
 		facts = append(facts, htmlFact{Head: htmlText(runName(run)), Text: text})
 	}
+	if len(facts) > 1 && !slices.ContainsFunc(facts, func(f htmlFact) bool { return f.Text != facts[0].Text }) {
+		facts = []htmlFact{{Head: "All strategies", Text: facts[0].Text}}
+	}
 	s.Blocks = append(s.Blocks, htmlBlock{Facts: facts})
 	for i := range r.Runs {
 		if run := &r.Runs[i]; !virtual(run) && run.FromLog == nil && run.Outside == nil {

@@ -265,3 +265,20 @@ func TestWavesAreMarked(t *testing.T) {
 		t.Errorf("%d marks of 36,000 waves", len(got))
 	}
 }
+
+// TestClientsThatAreNotOurs: what only they know is a dash in the table, and a sentence in place of a picture.
+func TestClientsThatAreNotOurs(t *testing.T) {
+	run := guideStorm("full")
+	run.Strategy, run.Outside = "outside", &record.Outside{Answers: map[string]int64{"200": 7}, Unknown: 3}
+	run.Operations, run.Attempts = record.Operations{}, record.Attempts{}
+	page, _ := pageOf(t, resultOf(guidePlan, run))
+	for figure, want := range map[string]string{"operations_succeeded": "–", "attempts_sent": "–", "amplification": "–", "completion": "–", "waves": "1"} {
+		cell := regexp.MustCompile(`<td data-figure="outside\.` + figure + `" data-value="([^"]*)">([^<]*)</td>`).FindStringSubmatch(page)
+		if cell == nil || cell[2] != want || (cell[1] == "") != (want == "–") {
+			t.Errorf("%s reads %q, want %q", figure, cell, want)
+		}
+	}
+	if n := strings.Count(page, "Only the clients know it, and they were not ours, so there is no picture."); n != 3 {
+		t.Errorf("%d pictures say that only the clients know, want 3", n)
+	}
+}

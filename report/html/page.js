@@ -25,6 +25,7 @@
   // ---- drawing
 
   const PAPER_WIDTH = 680; // px: an A4 page with margins
+  const PAPER_FINER = 3; // times as many dots as on a screen
 
   function draw(figure) {
     const chart = chartOf(figure), plot = figure.querySelector(".plot");
@@ -39,8 +40,13 @@
       return;
     }
     const width = widthOf(figure, plot);
-    const { data, options } = plotOf(chart, picture, { colours, bent: state.bent, shown, small: width < 420, zoom: state.paper ? undefined : state.zoom[linkOf(figure)] });
-    const u = new uPlot({ ...options, width, height: chart.height }, data, plot);
+    const k = state.paper ? PAPER_FINER : 1;
+    const { data, options } = plotOf(chart, picture, { k, colours, bent: state.bent, shown, small: width < 420, zoom: state.paper ? undefined : state.zoom[linkOf(figure)] });
+    const u = new uPlot({ ...options, width: width * k, height: chart.height * k }, data, plot);
+    if (k > 1) {
+      u.root.style.transform = "scale(" + 1 / k + ")";
+      plot.style.height = chart.height + "px";
+    }
     u.root.setAttribute("aria-hidden", "true");
     const line = el("div", undefined, { class: "cursor" });
     line.hidden = true;
@@ -57,6 +63,7 @@
   function erase(figure) {
     const d = drawn.get(figure);
     if (d) d.u.destroy();
+    figure.querySelector(".plot").style.height = "";
     drawn.delete(figure);
   }
 

@@ -10,6 +10,8 @@ function palette() {
   return (name) => style.getPropertyValue("--" + name).trim();
 }
 
+// As Colour and Dash in report/html_page.go: no two of 64 runs have both.
+const dashOf = (run, colours) => DASHES[(run + Math.floor(run / colours)) % colours];
 const colourOf = (series, colours) => (series.role === "run" ? "run" + (series.run % colours) : series.role);
 
 // The places along x of a series: its own, or one after the other.
@@ -50,7 +52,7 @@ function splitsOf(axis, bent, pixels, each) {
     return list;
   }
   if (bent && axis.bend) {
-    const list = [0, axis.bend / 2, axis.bend];
+    const list = [0, ...(axis.unit !== "count" || Number.isInteger(axis.bend / 2) ? [axis.bend / 2] : []), axis.bend];
     const steps = Math.log2(axis.max / axis.bend), skip = Math.max(1, Math.ceil(steps / 5));
     for (let k = skip; k <= steps + 1e-9; k += skip) list.push(axis.bend * Math.pow(2, k));
     return list;
@@ -133,7 +135,7 @@ function stacked(series) {
 
 // What uPlot needs: the options without the size, and the data.
 function plotOf(chart, picture, settings) {
-  const { colours, bent, shown, small, zoom } = settings;
+  const { colours, bent, shown, small, zoom, k } = settings; // k: how many times finer than on the screen
   const pal = palette();
   const whole = picture.x || chart.x, x = zoom ? { ...whole, min: zoom[0], max: zoom[1] } : whole, y = picture.y || chart.y;
   const visible = picture.series.filter((s) => s.run === undefined || shown(s.run));
@@ -144,16 +146,16 @@ function plotOf(chart, picture, settings) {
   for (const s of others) tables.push([placesOf(s), s.y]);
   const data = tables.length > 1 ? uPlot.join(tables) : tables[0] || [[0], [null]];
   const line = (s) => ({
-    scale: "y", stroke: pal(colourOf(s, colours)), width: s.style === "line" ? 2 : 1.75, points: { show: false }, spanGaps: true,
-    dash: s.role === "run" ? DASHES[s.run % colours] : s.role === "theory" ? [6, 3] : undefined,
+    scale: "y", stroke: pal(colourOf(s, colours)), width: (s.style === "line" ? 2 : 1.75) * k, points: { show: false }, spanGaps: true,
+    dash: (s.role === "run" ? dashOf(s.run, colours) : s.role === "theory" ? [6, 3] : []).map((n) => n * k),
     paths: s.style === "step" ? steps(s.width) : uPlot.paths.linear(),
   });
   const bar = (s) => ({ scale: "y", fill: pal(colourOf(s, colours)), width: 0, points: { show: false }, paths: boxes(s.width) });
-  const font = (small ? "11px " : "12px ") + "system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif";
-  const pixels = (u, side) => (side === 2 ? u.bbox.width : u.bbox.height) / uPlot.pxRatio;
+  const font = (small ? 11 : 12) * k + "px system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif";
+  const pixels = (u, side) => (side === 2 ? u.bbox.width : u.bbox.height) / uPlot.pxRatio / k;
   const axis = (of, side, space) => ({
-    side, stroke: pal("ink2"), font, labelFont: font, label: side === 2 && of.unit !== "time" ? of.label : undefined, labelSize: 18, gap: 4, size: side === 2 ? 26 : small ? 50 : 58,
-    grid: { show: true, stroke: pal("grid"), width: 1 }, ticks: { show: true, stroke: pal("grid"), width: 1, size: 4 },
+    side, stroke: pal("ink2"), font, labelFont: font, label: side === 2 && of.unit !== "time" ? of.label : undefined, labelSize: 18 * k, gap: 4 * k, size: (side === 2 ? 26 : small ? 50 : 58) * k,
+    grid: { show: true, stroke: pal("grid"), width: k }, ticks: { show: true, stroke: pal("grid"), width: k, size: 4 * k },
     splits: (u) => splitsOf(of, bent, pixels(u, side), space),
     values: (u, splits) => apart(labelsOf(of, splits), splits.map((v) => shareOf(of, bent, v) * pixels(u, side)), side === 2 ? 34 : 14), filter: (u, splits) => splits, incrs: [of.max * 1e3],
   });
@@ -163,8 +165,8 @@ function plotOf(chart, picture, settings) {
       scales: { x: scaleOf(x, bent), y: scaleOf(y, bent) },
       axes: [axis(x, 2, 80), axis(y, 3, 28)],
       series: [{ scale: "x" }, ...(visible.length ? [...barSeries.map(bar), ...others.map(line)] : [{ scale: "y", show: false }])],
-      legend: { show: false }, cursor: { show: false }, padding: [roomAbove(chart.above), 22, 0, 0],
-      hooks: { drawClear: [(u) => under(u, chart, pal)], draw: [(u) => over(u, chart, y, pal, font)] },
+      legend: { show: false }, cursor: { show: false }, padding: [roomAbove(chart.above) * k, 22 * k, 0, 0],
+      hooks: { drawClear: [(u) => under(u, chart, pal, k)], draw: [(u) => over(u, chart, y, { pal, font, k })] },
     },
   };
 }
@@ -177,7 +179,7 @@ function edges(u, from, to) {
 }
 
 // Behind the bars: the outages, shaded and hatched.
-function under(u, chart, pal) {
+function under(u, chart, pal, k) {
   const { ctx, bbox } = u;
   for (const w of chart.windows || []) {
     const [a, b] = edges(u, w.from, w.to);
@@ -189,9 +191,9 @@ function under(u, chart, pal) {
     ctx.fillStyle = pal("outage");
     ctx.fillRect(a, bbox.top, b - a, bbox.height);
     ctx.strokeStyle = pal("hatch");
-    ctx.lineWidth = uPlot.pxRatio;
+    ctx.lineWidth = uPlot.pxRatio * k;
     ctx.beginPath();
-    for (let s = a - bbox.height; s < b; s += 9 * uPlot.pxRatio) {
+    for (let s = a - bbox.height; s < b; s += 9 * uPlot.pxRatio * k) {
       ctx.moveTo(s, bbox.top + bbox.height);
       ctx.lineTo(s + bbox.height, bbox.top);
     }
@@ -201,11 +203,11 @@ function under(u, chart, pal) {
 }
 
 // Over the bars: lines with their names, and above the picture its outages, waves, the judged window and the peak.
-function over(u, chart, y, pal, font) {
-  const { ctx, bbox } = u, px = uPlot.pxRatio;
+function over(u, chart, y, { pal, font, k }) {
+  const { ctx, bbox } = u, px = uPlot.pxRatio * k;
   const right = bbox.left + bbox.width;
   ctx.save();
-  ctx.font = font.replace(/^\d+/, (n) => n * px);
+  ctx.font = font.replace(/^\d+/, (n) => n * uPlot.pxRatio);
   for (const l of chart.lines || []) {
     if (!(l.value <= y.max)) continue;
     const at = Math.round(u.valToPos(l.value, "y", true));
@@ -270,7 +272,7 @@ function over(u, chart, y, pal, font) {
 
 // Text with a rim of the paper's colour, kept inside the picture.
 function label(ctx, text, at, colour, paper) {
-  const width = ctx.measureText(text).width, px = uPlot.pxRatio;
+  const width = ctx.measureText(text).width, px = parseFloat(ctx.font) / 12;
   let x = at.align === "right" ? at.x - width : at.align === "center" ? at.x - width / 2 : at.x;
   x = Math.max(at.low + 2 * px, Math.min(x, at.high - width - 2 * px));
   ctx.textAlign = "left";
