@@ -138,8 +138,10 @@ func ratesOf(run *record.Run, window time.Duration) (useful, wasted []*float64, 
 	rate := func(sums []float64) []*float64 {
 		list := make([]*float64, n)
 		for i, sum := range sums {
-			from := time.Duration(i) * window
-			width := min(window, end-from)
+			width := min(window, end-time.Duration(i)*window)
+			if width < window/2 {
+				continue // one answer in the last few ms would read as hundreds a second
+			}
 			v := math.Round(sum/width.Seconds()*1000) / 1000
 			list[i] = &v
 		}

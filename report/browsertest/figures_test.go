@@ -191,12 +191,22 @@ func picturesAddUp(t *testing.T, tab *browsertest.Tab, r *record.Result) {
 			arrivals += float64(b.Arrivals)
 		}
 		for _, view := range []string{"attempts", "outcome"} {
-			sum := eval[float64](t, tab, `(() => {
-				const c = JSON.parse(document.getElementById("data").textContent).charts["arrivals-`+strconv.Itoa(i)+`"];
-				return c.views["`+view+`"].series.flatMap(s => s.y).reduce((a, b) => a + (b || 0), 0);
-			})()`)
+			sum := eval[float64](t, tab, fmt.Sprintf(`test.data().charts["arrivals-%d"].views[%q].series.flatMap(s => s.y).reduce((a, b) => a + (b || 0), 0)`, i, view))
 			if sum != arrivals {
 				t.Errorf("%s by %s adds up to %v, want %v arrivals", r.Runs[i].Strategy, view, sum, arrivals)
+			}
+		}
+	}
+	for _, s := range eval[[]series](t, tab, `test.data().charts.goodput.views[""].series`) {
+		run := &r.Runs[s.Run]
+		served := make([]float64, len(s.Y)) // in each step
+		for _, b := range run.Buckets {
+			served[int(float64(b.At)/s.Width)] += float64(b.Served - b.Wasted)
+		}
+		for i, rate := range s.Y {
+			width := math.Min(s.Width, float64(run.Duration)-float64(i)*s.Width) / 1e9
+			if last := i == len(s.Y)-1; rate == nil && !(last && width < s.Width/2e9) || rate != nil && math.Abs(*rate*width-served[i]) > 0.001 {
+				t.Errorf("%s: step %d of %d of the goodput is %s/s over %v s, and %v were served", run.Strategy, i, len(s.Y), pointed(rate), width, served[i])
 			}
 		}
 	}

@@ -182,10 +182,12 @@ func pictures(t *testing.T, tab *browsertest.Tab) (drawn, empty []string) {
 
 // A series is a row of a picture as the page holds it.
 type series struct {
-	Name string     `json:"name"`
-	Role string     `json:"role"`
-	Run  int        `json:"run"`
-	Y    []*float64 `json:"y"`
+	Name string `json:"name"`
+	Role string `json:"role"`
+	Run  int    `json:"run"`
+	// Width is how wide each value is, in ns where the picture is over time; 0 for those that have none.
+	Width float64    `json:"width"`
+	Y     []*float64 `json:"y"`
 }
 
 // TestThePage looks at one page as its readers do, in light and in dark. What a part of the test changed it changes back.
@@ -198,7 +200,7 @@ func TestThePage(t *testing.T) {
 	}{
 		{"light", browsertest.View{}, []part{
 			{"keyboard", everythingIsReachedByKeyboard}, {"draws", draws}, {"figures", figuresEqualTheJSON}, {"verdict", theVerdictComesFirst}, {"sums", picturesAddUp}, {"axes", theSameAxes},
-			{"switches", switches}, {"strategies", strategiesCanBeHidden}, {"cursor", theCursorIsLinked}, {"tables", aTableStandsBehindEveryPicture},
+			{"switches", switches}, {"strategies", strategiesCanBeHidden}, {"cursor", theCursorIsLinked}, {"zoom", zoom}, {"tables", aTableStandsBehindEveryPicture},
 			{"axe", axeFindsNothing}, {"sideways", noScrollingSideways},
 		}},
 		{"dark", browsertest.View{Dark: true}, []part{{"draws", draws}, {"axe", axeFindsNothing}}},

@@ -103,6 +103,62 @@ func strategiesCanBeHidden(t *testing.T, tab *browsertest.Tab, _ *record.Result)
 	}
 }
 
+// zoom: pictures over time are looked at closer together, by keyboard and by dragging, and a button, a key and nothing else show the whole again.
+func zoom(t *testing.T, tab *browsertest.Tab, _ *record.Result) {
+	before := marks(t, tab)
+	whole := func() bool {
+		return !eval[bool](t, tab, `document.querySelector("button[data-role=whole]").checkVisibility()`)
+	}
+	if !whole() {
+		t.Error("the button that ends a zoom is there without one")
+	}
+	closer := func(how string) {
+		t.Helper()
+		for i, mark := range marks(t, tab) {
+			if mark == before[i] {
+				t.Errorf("%s: the picture of run %d is not looked at closer", how, i)
+			}
+		}
+		if whole() {
+			t.Errorf("%s: no button ends the zoom", how)
+		}
+	}
+	again := func(how string) {
+		t.Helper()
+		if got := marks(t, tab); !slices.Equal(got, before) || !whole() {
+			t.Errorf("%s: the pictures are not as before", how)
+		}
+	}
+	eval[bool](t, tab, `test.plot("arrivals-0").focus(), true`)
+	press(t, tab, kb.Home, "+")
+	closer("the key +")
+	press(t, tab, "0", kb.Escape)
+	again("the key 0")
+	at := eval[[]float64](t, tab, `(() => {
+		const p = test.plot("arrivals-1");
+		p.scrollIntoView({block: "center"});
+		const b = p.querySelector(".u-over").getBoundingClientRect();
+		return [b.left, b.top + b.height / 2, b.width];
+	})()`)
+	mouse(t, tab, input.DispatchMouseEventTypeMousePressed, at[0]+at[2]*0.1, at[1])
+	for _, share := range []float64{0.2, 0.3, 0.4} {
+		if err := tab.Do(chromedp.MouseEvent(input.DispatchMouseEventTypeMouseMoved, at[0]+at[2]*share, at[1], chromedp.ButtonType(input.MouseButtonLeft), pressed)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mouse(t, tab, input.DispatchMouseEventTypeMouseReleased, at[0]+at[2]*0.4, at[1])
+	settle(t, tab)
+	closer("dragging")
+	click(t, tab, "button[data-role=whole]")
+	mouse(t, tab, input.DispatchMouseEventTypeMouseMoved, 2, 2)
+	eval[bool](t, tab, `document.activeElement.blur(), true`)
+	settle(t, tab)
+	again("the button")
+}
+
+// pressed says of a mouse that moves that its left button is down.
+func pressed(p *input.DispatchMouseEventParams) { p.Buttons = 1 }
+
 // A readout is what a picture says of the place of the cursor.
 type readout struct {
 	Chart, At, Text string
