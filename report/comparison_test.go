@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"regexp"
 	"strconv"
@@ -247,6 +248,35 @@ func TestComparisonPageIsTheComparison(t *testing.T) {
 					key := fmt.Sprintf("%d.%s.%s.%s", i, p.OtherStrategy, f.Metric, name)
 					if value, ok := got[key]; !ok || value != want {
 						t.Errorf("the page has %q for %s, %v, want %q", value, key, ok, want)
+					}
+				}
+			}
+		}
+	}
+}
+
+// Figures that no run has, at the ends of what a number can be, are compared and written without a word for none.
+func TestComparisonOfHostileFigures(t *testing.T) {
+	base := resultOf(guidePlan, seedsOf(guideStorm("full"), 1, 6, 0.01))
+	for _, x := range []float64{math.MaxFloat64, -math.MaxFloat64, 5e-324, -1e300, 0} {
+		other := resultOf(slowPlan, seedsOf(guideStorm("full"), 1, 6, 0.01))
+		figures := map[string]record.Spread{}
+		for name := range other.Runs[0].Repeats.Figures {
+			y := -x
+			figures[name] = record.Spread{Mean: &x, P5: &y, P95: &x, Count: 6, Values: []*float64{&x, &x, &x, &y, &x, &x}}
+		}
+		other.Runs[0].Repeats.Figures = figures
+		single := resultOf(slowPlan, guideStorm("full"))
+		single.Runs[0].Amplification, single.Runs[0].Latency.Mean = &x, &x
+		gates := []string{"amplification<=+10%", "latency_mean<=+1s", "success_share>=-0.01@beyond-noise"}
+		for _, r := range []*record.Result{other, single} {
+			c := comparisonOf(t, gates, compare.Input{Name: "a", Result: base}, compare.Input{Name: "b", Result: r})
+			back := comparisonOf(t, gates, compare.Input{Name: "a", Result: r}, compare.Input{Name: "b", Result: base})
+			for _, f := range report.ComparisonFormats() {
+				for _, one := range []*compare.Comparison{c, back} {
+					content := readComparison(t, f, one)
+					if bad := noFigure.FindString(content.Text + content.Data); bad != "" {
+						t.Errorf("%s of %v holds %q", f.Name, x, bad)
 					}
 				}
 			}

@@ -237,6 +237,10 @@ func (f *comparedFigure) more() bool { return f.tone != toneNone }
 
 // phrase is a figure and its difference.
 func (f *comparedFigure) phrase() string {
+	if f.CountBeyond() {
+		seeds := func(v *compare.Value) string { return count(v.Count) + " of " + plural(v.Seeds, "seed") }
+		return strings.ReplaceAll(f.label, " ", string(nbsp)) + " in " + seeds(&f.Other) + " (base " + seeds(&f.Base) + ")"
+	}
 	return strings.ReplaceAll(f.label, " ", string(nbsp)) + " " + f.difference
 }
 
@@ -373,6 +377,7 @@ func (p *comparedPair) missing() string {
 	var base, other []string
 	for _, f := range p.main {
 		switch {
+		case f.CountBeyond(): // told already
 		case f.Base.Value == nil:
 			other = append(other, f.label)
 		case f.Other.Value == nil:

@@ -449,6 +449,7 @@ func TestGates(t *testing.T) {
 		{"fewer seeds have it", "completion<=+1h", []*record.Result{base, lacking}, []string{"completion<=+1h|false|no data: completion is 9"}},
 		{"fewer seeds by chance", "completion<=+1h@beyond-noise", []*record.Result{base, lacking}, []string{"completion<=+1h@beyond-noise|true|completion is 9"}},
 		{"fewer seeds beyond noise", "completion<=+1h@beyond-noise", []*record.Result{base, without(15)}, []string{"completion<=+1h@beyond-noise|false|no data: completion is 8"}},
+		{"a counter that counted nothing", "outcome_418<=+5%", []*record.Result{base, slow}, []string{"outcome_418<=+5%|true|outcome_418 is 0 against 0, +0%"}},
 		{"of each strategy", "waves<=+1", []*record.Result{four(9000), four(9100)}, []string{"none: waves<=+1|false|no data", "full: waves<=+1|false|no data"}},
 		{"of one strategy", "full:attempts_sent<=+100", []*record.Result{four(9000), four(9100)}, []string{"full:attempts_sent<=+100|true|attempts_sent is 9200 against 9100, +100"}},
 		{"of several results", "attempts_sent<=+0", []*record.Result{base, slow, again}, []string{"b.json: attempts_sent<=+0|false|", "c.json: attempts_sent<=+0|"}},

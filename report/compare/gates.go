@@ -61,15 +61,17 @@ func Evaluate(gates []check.Difference, c *Comparison) []record.Gate {
 
 // evaluate holds one gate against one pair.
 func evaluate(d check.Difference, p *Pair) record.Gate {
-	row := record.Gate{Gate: d.Text, Reason: "no data"}
+	row := record.Gate{Gate: d.Text}
+	m, _ := check.Lookup(d.Metric)
 	f := p.Figure(d.Metric)
-	if f == nil || f.Base.Value == nil || f.Other.Value == nil {
-		if f != nil {
-			row.Reason = "no data" + missing(f)
-		}
+	if f == nil { // a counter that neither side has: 0 on both
+		f = &Figure{Metric: m.Name, Unit: m.Unit, Base: valueOf(m, p.Base), Other: valueOf(m, p.Other)}
+		f.subtract()
+	}
+	if f.Base.Value == nil || f.Other.Value == nil {
+		row.Reason = "no data" + missing(f)
 		return row
 	}
-	m, _ := check.Lookup(d.Metric)
 	base, other := *f.Base.Value, *f.Other.Value
 	is := fmt.Sprintf("%s is %s against %s", d.Metric, check.FormatValue(rounded(other), m), check.FormatValue(rounded(base), m))
 	v, known := d.Value(base, other)
