@@ -146,9 +146,12 @@ func TestMarkdownIsSmallAndPlain(t *testing.T) {
 
 // manyStrategies is a result of 22.
 func manyStrategies() *record.Result {
-	var runs []record.Run
+	var runs, four []record.Run
+	for _, name := range []string{"none", "equal", "full", "decorrelated"} {
+		four = append(four, guideStorm(name))
+	}
 	for i := range 22 {
-		run := guideStorm([]string{"none", "equal", "full", "decorrelated"}[i%4])
+		run := four[i%4]
 		run.Strategy = fmt.Sprintf("%s-%d", run.Strategy, i)
 		runs = append(runs, run)
 	}
@@ -160,7 +163,7 @@ func tooMuch() *record.Result {
 	worst := strings.Repeat("@", 1000)
 	var runs []record.Run
 	for range 300 {
-		run := guideStorm("full")
+		run := oneArrival().Runs[0]
 		run.Strategy, run.Notes, run.Convoy.Flags = worst, []string{worst, worst}, []string{worst, worst, worst}
 		runs = append(runs, run)
 	}
@@ -279,5 +282,18 @@ func TestMarkdownPage(t *testing.T) {
 		if err := os.WriteFile(dir+"/"+name+".html", []byte(head+page.String()), 0o600); err != nil {
 			t.Fatal(err)
 		}
+	}
+}
+
+// TestMarkdownOfClientsThatAreNotOurs: what they alone know has no figure, not 0.
+func TestMarkdownOfClientsThatAreNotOurs(t *testing.T) {
+	run := guideStorm("full")
+	run.Strategy, run.Operations, run.Attempts, run.Amplification, run.Completion = "outside", record.Operations{}, record.Attempts{}, nil, nil
+	run.Outside = &record.Outside{Answers: map[string]int64{"200": 2000}}
+	if text, want := markdown(t, resultOf(guidePlan, run)), "\n| **outside** | – | – | – | – | 45.5x | 0.02 | 1 | OVERLOAD |\n"; !strings.Contains(text, want) {
+		t.Errorf("there is no %q in\n%.1500s", want, text)
+	}
+	if text := markdown(t, resultOf(guidePlan, run)); !strings.Contains(text, "\nstormtest serve --file plan.json --seed 42\n") {
+		t.Error("it is not repeated by serving again")
 	}
 }
