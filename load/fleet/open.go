@@ -94,7 +94,9 @@ func (f *Fleet) startOperations() {
 		}
 		f.idle.next, f.idle.pending = f.cfg.Open.Next()
 	}
-	f.scheduleOpening()
+	if !f.stopped.Load() { // else what is overdue would be due at once, again and again
+		f.scheduleOpening()
+	}
 }
 
 // scheduleOpening waits for the next operation. After the last one the idle clients end, and

@@ -166,7 +166,7 @@ func (q *Queue) Help(ctx context.Context, fire func(due []*Event)) {
 		case <-ctx.Done():
 			return
 		}
-		for {
+		for ctx.Err() == nil { // what is due may schedule itself into the past without end
 			if due = q.take(due[:0]); len(due) == 0 {
 				break
 			}

@@ -56,6 +56,33 @@ func TestEventsFireAtTheirMomentInABubble(t *testing.T) {
 	})
 }
 
+// TestHelpEndsWithItsContext: also while something is due again and again.
+func TestHelpEndsWithItsContext(t *testing.T) {
+	q, err := New(time.Now(), Timers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var e Event
+	q.Schedule(&e, 0)
+	q.wave <- struct{}{}
+	calls := 0
+	q.Help(ctx, func([]*Event) {
+		switch calls++; {
+		case calls == 3:
+			cancel()
+		case calls > 1000:
+			t.Error("it goes on after its context has ended")
+			return
+		}
+		q.Schedule(&e, 0)
+	})
+	if calls != 3 {
+		t.Errorf("%d calls, want 3", calls)
+	}
+}
+
 func TestAnEarlierEventCutsTheSleepShort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		q, _ := New(time.Now(), Timers)
