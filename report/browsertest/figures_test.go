@@ -30,13 +30,13 @@ func figuresEqualTheJSON(t *testing.T, tab *browsertest.Tab, r *record.Result) {
 	seen := map[string]bool{}
 	for _, f := range list {
 		seen[f.Name] = true
-		want, unit := wantedFigure(t, fromJSON, f.Name)
+		want, metric := wantedFigure(t, fromJSON, f.Name)
 		for i, part := range []struct{ got, text string }{{f.Value, f.Text}, {f.Low, ""}, {f.High, ""}} {
 			if got, ok := number(part.got); ok != (want[i] != nil) || ok && got != *want[i] {
 				t.Errorf("%s holds %q, and the JSON %s", f.Name, part.got, pointed(want[i]))
 			}
 		}
-		if fault := misread(f.Text, want[0], unit); fault != "" {
+		if fault := misread(f.Text, want[0], metric); fault != "" {
 			t.Errorf("%s: %s", f.Name, fault)
 		}
 	}
@@ -51,34 +51,34 @@ func figuresEqualTheJSON(t *testing.T, tab *browsertest.Tab, r *record.Result) {
 }
 
 // wantedFigure finds a figure of the page in the result: its value, and where it is one of seeds their 5th and 95th percentile.
-func wantedFigure(t *testing.T, r *record.Result, name string) (want [3]*float64, unit record.Unit) {
+func wantedFigure(t *testing.T, r *record.Result, name string) (want [3]*float64, metric record.Metric) {
 	t.Helper()
 	if rest, ok := strings.CutPrefix(name, "gate."); ok {
 		i, err := strconv.Atoi(rest)
 		if err != nil || i >= len(r.Gates) {
 			t.Errorf("%s is no gate of the result", name)
-			return want, ""
+			return want, metric
 		}
-		return [3]*float64{r.Gates[i].Value}, ""
+		return [3]*float64{r.Gates[i].Value}, metric
 	}
 	for i := range r.Runs {
 		rest, ok := strings.CutPrefix(name, r.Runs[i].Strategy+".")
 		if !ok {
 			continue
 		}
-		metric, ofSeeds := strings.CutSuffix(rest, ".mean")
-		m, known := record.MetricNamed(metric)
+		name, ofSeeds := strings.CutSuffix(rest, ".mean")
+		m, known := record.MetricNamed(name)
 		if !known {
 			break
 		}
 		if !ofSeeds {
-			return [3]*float64{m.Value(&r.Runs[i])}, m.Unit
+			return [3]*float64{m.Value(&r.Runs[i])}, m
 		}
-		s := r.Runs[i].Repeats.Figures[metric]
-		return [3]*float64{s.Mean, s.P5, s.P95}, m.Unit
+		s := r.Runs[i].Repeats.Figures[name]
+		return [3]*float64{s.Mean, s.P5, s.P95}, m
 	}
 	t.Errorf("%s is no figure of the result", name)
-	return want, ""
+	return want, metric
 }
 
 func number(text string) (float64, bool) {
@@ -101,13 +101,20 @@ var units = map[string]float64{"": 1, "x": 1, "/s": 1, "%": 0.01, "h": 3600e9, "
 
 // misread says how a figure's text is not its value, rounded in its last digit; a figure without a value is a dash. It is empty
 // where all is well.
-func misread(text string, want *float64, unit record.Unit) string {
-	if unit == "" || unit == record.UnitWord {
-		return "" // a gate's reason, a word
+func misread(text string, want *float64, m record.Metric) string {
+	unit := m.Unit
+	if unit == "" {
+		return "" // a gate's reason
 	}
 	if want == nil {
 		if text != "–" {
 			return fmt.Sprintf("no value reads %q", text)
+		}
+		return ""
+	}
+	if unit == record.UnitWord {
+		if at := slices.Index(m.Words, text); float64(at) != *want {
+			return fmt.Sprintf("%v of %v reads %q", *want, m.Words, text)
 		}
 		return ""
 	}
@@ -119,10 +126,11 @@ func misread(text string, want *float64, unit record.Unit) string {
 	v, _ := number(digits)
 	got, half := v*units[parts[3]], 0.5*lastDigit(digits)*units[parts[3]]*(1+1e-9)
 	isLength := slices.Contains([]string{"h", "min", "s", "ms", "µs", "ns"}, parts[3])
+	rightUnit := isLength == (unit == record.UnitDuration) && (parts[3] == "/s") == (unit == record.UnitRate)
 	switch {
-	case isLength == (unit == record.UnitDuration) && parts[1] == "<" && *want < got:
-	case isLength == (unit == record.UnitDuration) && parts[1] == ">" && *want > got:
-	case isLength == (unit == record.UnitDuration) && parts[1] == "" && math.Abs(got-*want) <= half:
+	case rightUnit && parts[1] == "<" && *want < got:
+	case rightUnit && parts[1] == ">" && *want > got:
+	case rightUnit && parts[1] == "" && math.Abs(got-*want) <= half:
 	default:
 		return fmt.Sprintf("%v (%s) reads %q", *want, unit, text)
 	}
@@ -145,6 +153,7 @@ func TestMisread(t *testing.T) {
 		unit record.Unit
 		ok   bool
 	}{
+		{"CLUMPED", 1, record.UnitWord, true}, {"1.00", 1, record.UnitWord, false}, {"9.45/s", 9.45, record.UnitRate, true}, {"9.45", 9.45, record.UnitRate, false},
 		{"8,244", 8244, record.UnitCount, true}, {"8,245", 8244, record.UnitCount, false}, {"8.24", 8.244, record.UnitRatio, true},
 		{"8.25", 8.244, record.UnitRatio, false}, {"19.8x", 19.79, record.UnitRatio, true}, {"761 ms", 7.61266e8, record.UnitDuration, true},
 		{"761 s", 7.61266e8, record.UnitDuration, false}, {"761", 761, record.UnitDuration, false}, {"18.9 %", 0.189, record.UnitShare, true},
@@ -152,7 +161,7 @@ func TestMisread(t *testing.T) {
 		{"4.84 [4.81-4.87]", 4.841, record.UnitRatio, true}, {"8.30 [5.90-11.5] s in 387", 8.3e9, record.UnitDuration, true}, {"–", 1, record.UnitCount, false},
 		{"1.20e-05x", 0.000012, record.UnitRatio, true}, {"NaN", 1, record.UnitRatio, false},
 	} {
-		if fault := misread(tt.text, &tt.want, tt.unit); (fault == "") != tt.ok {
+		if fault := misread(tt.text, &tt.want, record.Metric{Unit: tt.unit, Words: []string{"CONVOY", "CLUMPED"}}); (fault == "") != tt.ok {
 			t.Errorf("%q for %v (%s): %q", tt.text, tt.want, tt.unit, fault)
 		}
 	}
