@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -117,12 +118,21 @@ func TestAPageOfTwoHoursIsSmall(t *testing.T) {
 
 // TestEveryFormatHasAReaderAndAGolden: nobody adds a format that no test reads, or leaves the golden of one that has gone.
 func TestEveryFormatHasAReaderAndAGolden(t *testing.T) {
-	want := map[string]bool{}
+	flags, want := map[string]string{}, map[string]bool{} // flags by the golden
 	for _, f := range report.Formats() {
-		if !strict.Knows(f.Flag) {
-			t.Errorf("%s: report/strict has no reader for --%s", f.Name, f.Flag)
-		}
+		flags["format-"+f.Name] = f.Flag
 		want[filepath.Join("testdata", "format-"+f.Name+".golden")] = true
+	}
+	for _, f := range report.ComparisonFormats() {
+		flags["comparison-"+f.Name] = f.Flag
+	}
+	for name, flag := range flags {
+		if !strict.Knows(flag) {
+			t.Errorf("%s: report/strict has no reader for --%s", name, flag)
+		}
+		if _, err := os.Stat(filepath.Join("testdata", name+".golden")); err != nil {
+			t.Error(err)
+		}
 	}
 	got, err := filepath.Glob(filepath.Join("testdata", "format-*.golden"))
 	if err != nil || !slices.Equal(got, slices.Sorted(maps.Keys(want))) {
@@ -235,6 +245,8 @@ func TestHostileFigures(t *testing.T) {
 			t.Errorf("%s has no form for the hostile result", f.Name)
 			continue
 		}
-		read(t, f, document)
+		if bad := read(t, f, document).NoWord(); bad != "" {
+			t.Errorf("%s of the hostile result holds %q", f.Name, bad)
+		}
 	}
 }

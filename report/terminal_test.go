@@ -261,26 +261,6 @@ func checkDrawn(t *testing.T, name string, width int, draw func(report.Options) 
 	}
 }
 
-// TestNoFigureIsNaN: no format writes NaN, an infinity, or a made-up -1 for a figure without a value.
-func TestNoFigureIsNaN(t *testing.T) {
-	bad := regexp.MustCompile(`NaN|\bInf|\+Inf`)
-	for name, r := range results() {
-		if name == "long" { // 72,000 buckets alike
-			continue
-		}
-		for _, f := range report.Formats() {
-			var b bytes.Buffer
-			if err := f.Write(&b, r, report.Options{}); err != nil {
-				t.Errorf("%s of %s: %v", f.Name, name, err)
-			}
-			text := bytes.ReplaceAll(b.Bytes(), []byte(`le="+Inf"`), nil) // how a histogram says that it is whole
-			if at := bad.FindIndex(text); at != nil {
-				t.Errorf("%s of %s has %q", f.Name, name, text[max(0, at[0]-30):at[1]])
-			}
-		}
-	}
-}
-
 // cellOf renders one latency p50 and returns how it reads.
 func cellOf(t *testing.T, ns int64) string {
 	t.Helper()
