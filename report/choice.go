@@ -60,13 +60,30 @@ func choose(r *record.Result) choice {
 	}
 	c := choice{best: left, head: choiceHead(r, left), why: choiceWhy(r, left, lost)}
 	if len(left) == len(r.Runs) {
-		c.head = "By these figures the strategies cannot be told apart here."
+		c.head, c.why = "By these figures the strategies cannot be told apart here.", allAlike(r)
 	}
 	if !slices.ContainsFunc(r.Runs, func(run record.Run) bool { return !neverRecovered(&run) }) {
-		c.why = c.head + " " + c.why
+		recovery := &r.Runs[left[0]].Recovery
+		c.why = "Goodput was " + number(recovery.GoodputBefore) + "/s before the outage and " + number(recovery.GoodputLast) + "/s at the end. " + c.head + " " + c.why
 		c.head = "With none of these strategies did the target recover."
 	}
 	return c
+}
+
+// allAlike says what all strategies got done, and at which price.
+func allAlike(r *record.Result) string {
+	between := func(of func(*record.Run) int64) string {
+		least, most := of(&r.Runs[0]), of(&r.Runs[0])
+		for i := range r.Runs {
+			least, most = min(least, of(&r.Runs[i])), max(most, of(&r.Runs[i]))
+		}
+		if least == most {
+			return count(most)
+		}
+		return count(least) + " to " + count(most)
+	}
+	return "They got " + between(func(run *record.Run) int64 { return run.Operations.Succeeded }) + " of " + between(func(run *record.Run) int64 { return run.Operations.Started }) +
+		" operations done with " + between(func(run *record.Run) int64 { return run.Attempts.Sent }) + " attempts."
 }
 
 // neverRecovered says that the target had a healthy phase, then an outage, and was not well again when the run ended.
@@ -159,7 +176,7 @@ func within(list []int, figure func(int) *float64, near float64) []int {
 func choiceHead(r *record.Result, best []int) string {
 	var names []string
 	for _, i := range best {
-		names = append(names, runName(&r.Runs[i]))
+		names = append(names, quoted(&r.Runs[i]))
 	}
 	if len(names) == 1 {
 		return names[0] + " did best here."
@@ -178,7 +195,7 @@ func choiceWhy(r *record.Result, best []int, lost []string) string {
 		if o.Succeeded == o.Started && run.Completion != nil {
 			text = "got all " + plural(o.Started, "operation") + " done after " + length(float64(*run.Completion)) + " with " + plural(run.Attempts.Sent, "attempt")
 		}
-		who := runName(run)
+		who := quoted(run)
 		if len(best) == 1 {
 			who = "it"
 		}
@@ -193,7 +210,7 @@ func choiceWhy(r *record.Result, best []int, lost []string) string {
 	parts = nil
 	for i, reason := range lost {
 		if reason != "" {
-			parts = append(parts, runName(&r.Runs[i])+" ("+reason+")")
+			parts = append(parts, quoted(&r.Runs[i])+" ("+reason+")")
 		}
 	}
 	if parts == nil {

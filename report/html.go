@@ -19,7 +19,7 @@ import (
 //	[data-role=verdict][data-run=N]     one strategy's verdict, its word in [data-role=verdict-word]
 //	table[data-role=...]                compare, seeds, gates, figures, percentiles, plan
 //	[data-figure][data-value]           a figure: "STRATEGY.METRIC" by record.Metrics' flat name, or "gate.N"; the value as in the JSON
-//	                                    (durations in ns), empty for none. "STRATEGY.METRIC.mean", ".p5", ".p95" are of all seeds
+//	                                    (durations in ns), empty for none. "STRATEGY.METRIC.mean" is of all seeds, with data-p5 and data-p95
 //	[data-run=N]                        what is of run N of the result
 //	figure[data-chart=ID], id=chart-ID      arrivals-N, goodput, wasted, convoy-index, sync-index, delays-N, latency, operation-latency
 //	  [data-role=plot]                  role=slider; data-drawn="true" once drawn, which is when it comes near the view
@@ -118,6 +118,9 @@ func pageLead(r *record.Result, plan planFields) []htmlText {
 			text = runLength(&r.Runs[0])
 		}
 		parts = append(parts, text)
+	}
+	if rate := plan.text("rate"); rate != "" && rate != "off" {
+		parts = append(parts, clip(rate, 40)+" operations")
 	}
 	if outages := plan.texts("outage"); len(outages) > 0 && outages[0] != "" {
 		parts = append(parts, "outage "+clip(strings.Join(outages, ", "), 120))

@@ -10,6 +10,7 @@ import (
 	"html/template"
 	"io"
 	"strings"
+	"sync"
 )
 
 // The page's own style and scripts, and the chart library with its licence. Scripts run in the order of pageScripts.
@@ -159,17 +160,18 @@ func writeHTML(w io.Writer, p *htmlPage) error {
 		return fmt.Errorf("report: encode the charts: %w", err)
 	}
 	view.Data = template.JS(data) //nolint:gosec // Marshal writes <, >, & and the line separators as \u escapes
-	page, err := template.New("page.html").Funcs(template.FuncMap{"rich": richText}).ParseFS(htmlAssets, "html/page.html")
-	if err != nil {
-		return fmt.Errorf("report: BUG: %w", err)
-	}
 	var out bytes.Buffer
-	if err := page.Execute(&out, view); err != nil {
+	if err := pageTemplate().Execute(&out, view); err != nil {
 		return fmt.Errorf("report: write the page: %w", err)
 	}
 	_, err = w.Write(out.Bytes())
 	return err
 }
+
+// pageTemplate is html/page.html, which takes longer to read than to fill. Safe for concurrent use.
+var pageTemplate = sync.OnceValue(func() *template.Template {
+	return template.Must(template.New("page.html").Funcs(template.FuncMap{"rich": richText}).ParseFS(htmlAssets, "html/page.html"))
+})
 
 // asset is the text of an embedded file; every name is a constant of this package.
 func asset(name string) string {

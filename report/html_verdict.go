@@ -84,7 +84,7 @@ func notesBlocks(r *record.Result) []htmlBlock {
 			if of[note] == nil {
 				notes = append(notes, note)
 			}
-			if name := runName(&r.Runs[i]); !slices.Contains(of[note], name) {
+			if name := quoted(&r.Runs[i]); !slices.Contains(of[note], name) {
 				of[note] = append(of[note], name)
 			}
 		}

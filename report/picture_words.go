@@ -153,6 +153,7 @@ func someOf(names []string) string {
 	return names[0]
 }
 
+// quoted is a run's name in a sentence: a strategy is called none.
 func quoted(run *record.Run) string {
 	return "“" + cmp.Or(clip(clean(run.Strategy), 24), "unnamed") + "”"
 }
