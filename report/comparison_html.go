@@ -155,7 +155,7 @@ func comparedArrivals(c *compare.Comparison) htmlSection {
 	}
 	text := "The base is the bars, and the new one the outline over them, on the same axes."
 	if bent {
-		text += " The scale is bent: even up to the capacity line, above it each label is twice the one below."
+		text += " " + bentWords
 	}
 	s.Blocks = []htmlBlock{{Words: htmlText(text)}, {Figures: figures}}
 	return s

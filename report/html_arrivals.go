@@ -22,6 +22,9 @@ const stackSwitch = "stack"
 
 var stackViews = []htmlView{{"attempts", "first or retry"}, {"outcome", "outcome"}}
 
+// bentWords say how a scale runs that is bent at the capacity.
+const bentWords = "The scale is bent: even up to the capacity line, and above it every step up is by the same factor."
+
 // timeLink joins the cursors of all pictures over time.
 const timeLink = "time"
 
@@ -55,7 +58,7 @@ func arrivalsSection(r *record.Result, plan planFields) htmlSection {
 		words = append(words, "All strategies are on the same axes.")
 	}
 	if axis.Bend > 0 {
-		words = append(words, "The scale is bent: even up to the capacity line, and above it each label is twice the one below.")
+		words = append(words, bentWords)
 	}
 	words = append(words, "Point at a picture, or move through it with the arrow keys: the cursor goes along in all pictures over time. Drag over a stretch, or press + and -, to look closer; 0 shows the whole run.")
 	s.Blocks = append(s.Blocks, htmlBlock{Words: htmlText(strings.Join(words, " "))}, htmlBlock{Figures: figures})
