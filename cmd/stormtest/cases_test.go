@@ -168,6 +168,12 @@ func TestFilesOfNextToNothing(t *testing.T) {
 			if !regexp.MustCompile(`Convoy index +–`).MatchString(e.out) {
 				t.Errorf("the terminal report has no dash for the convoy index:\n%s", e.out)
 			}
+			if !strings.Contains(e.files["html"], `data-figure="full.convoy_index" data-value="">–<`) {
+				t.Error("the page has no dash for the convoy index")
+			}
+			if metric := "\nconvoy_index{"; strings.Contains(e.files["prom"], metric) {
+				t.Error("the metrics have a convoy index")
+			}
 			for line := range strings.Lines(e.files["csv"]) {
 				if strings.HasPrefix(line, "full,") && !strings.HasSuffix(strings.TrimSpace(line), ",") {
 					t.Errorf("CSV has an index of too few retries: %s", line)
