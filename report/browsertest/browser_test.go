@@ -71,7 +71,7 @@ func TestTheNetworkIsOff(t *testing.T) {
 // TestViews: width, colour scheme and paper are what was asked for, also when they change.
 func TestViews(t *testing.T) {
 	file := write(t, simple(""))
-	for _, v := range []browsertest.View{{}, {Width: 390, Height: 700}, {Width: 768, Dark: true}, {Print: true}} {
+	for _, v := range []browsertest.View{{}, {Width: 390, Height: 700, Dark: true, Print: true}} {
 		tab := open(t, file, v)
 		check := func(v browsertest.View) {
 			t.Helper()

@@ -315,31 +315,27 @@ func TestPagesOfNextToNothing(t *testing.T) {
 // element, whatever is done on the page.
 func TestHostileTextsDoNothing(t *testing.T) {
 	r, _ := theStorm(t)
-	texts := hostile.Texts()
-	for _, names := range [][]string{{"markup", "attribute", "comment"}, {"link", "backslash", "prototype"}} {
-		dup := copied(t, r)
-		var all []string
-		for _, name := range names {
-			all = append(all, texts[name])
-		}
-		text := strings.Join(all, " ")
-		if err := hostile.Plant(dup, text); err != nil {
-			t.Fatal(err)
-		}
-		for i := range dup.Runs { // a run by one of the texts alone, as a name of it may be cut
-			dup.Runs[i].Strategy = all[i%len(all)]
-		}
-		tab := look(t, pageOf(t, dup), browsertest.View{Width: 390, Height: 800})
-		useEverything(t, tab)
-		nothingRan(t, tab)
-		shown := eval[string](t, tab, `document.body.textContent.replace(/\s+/g, " ")`)
-		for _, text := range all {
-			if !strings.Contains(shown, strings.Join(strings.Fields(text), " ")) {
-				t.Errorf("%q is not shown as it is", text)
-			}
-		}
-		noSideways(t, tab, 390)
+	dup := copied(t, r)
+	var all []string
+	for _, name := range []string{"markup", "attribute", "comment", "link", "backslash", "prototype"} {
+		all = append(all, hostile.Texts()[name])
 	}
+	if err := hostile.Plant(dup, strings.Join(all, " ")); err != nil {
+		t.Fatal(err)
+	}
+	for i := range dup.Runs { // one of the texts alone, as the name of a run may be cut
+		dup.Runs[i].Strategy = all[i%len(all)]
+	}
+	tab := look(t, pageOf(t, dup), browsertest.View{Width: 390, Height: 800})
+	useEverything(t, tab)
+	nothingRan(t, tab)
+	shown := eval[string](t, tab, `document.body.textContent.replace(/\s+/g, " ")`)
+	for _, text := range all {
+		if !strings.Contains(shown, strings.Join(strings.Fields(text), " ")) {
+			t.Errorf("%q is not shown as it is", text)
+		}
+	}
+	noSideways(t, tab, 390)
 }
 
 // nothingRan: no text was taken for a script, and none became an element that a page of ours has not.
