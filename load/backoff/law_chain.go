@@ -104,7 +104,7 @@ func (s *Decorrelated) fanAfter(before []float64) *fan {
 	limit := float64(s.Cap)
 	tops, capped := make([]float64, 0, len(before)), 0
 	for i, p := range before {
-		top := 3 * p
+		top := float64(3 * p)
 		switch s.CapMode {
 		case CapCeiling:
 			top = min(top, limit)
@@ -180,7 +180,7 @@ func newPollyShare(n int) *pollyShare {
 }
 
 func (s *pollyShare) below(level float64) float64 {
-	at := (level - s.from) / (s.to - s.from) * lawSteps
+	at := float64((level - s.from) / (s.to - s.from) * lawSteps)
 	switch {
 	case !(at > 0):
 		return 0

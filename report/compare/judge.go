@@ -88,7 +88,7 @@ func judgeSeeds(pairs []*Pair, families float64) {
 		}
 	}
 	for i, chance := range n.chances() {
-		told[i](min(1, chance*families))
+		told[i](min(1, float64(chance*families)))
 	}
 }
 

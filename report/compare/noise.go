@@ -135,7 +135,7 @@ func standardised(s sample) []float64 {
 	for i, v := range s {
 		if !math.IsNaN(v) {
 			out[i] -= sum / known
-			squares += out[i] * out[i]
+			squares += float64(out[i] * out[i])
 		}
 	}
 	for i := range out {
@@ -159,7 +159,7 @@ func (t *tally) apart(chosen []int) []float64 {
 		if present := t.present[k]; present != nil {
 			scale = scaleOf(present, chosen)
 		}
-		t.sums[k] = math.Abs(t.sums[k]) * scale
+		t.sums[k] = float64(math.Abs(t.sums[k]) * scale)
 	}
 	return t.sums
 }
