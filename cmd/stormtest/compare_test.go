@@ -221,3 +221,49 @@ func TestCompareReadsStdin(t *testing.T) {
 		t.Errorf("code %d: %s\n%s", code, errs.String(), out.String())
 	}
 }
+
+// Every gate of every plan is judged again on all seeds, and the exit code says what came of it, as that of a run does.
+func TestMergeJudgesEveryGate(t *testing.T) {
+	free, asked := saved(t, "1.json", "--seed", "1"), saved(t, "2.json", "--seed", "2", "--gate", "amplification<=100")
+	other := saved(t, "3.json", "--seed", "3")
+	b, err := os.ReadFile(other)
+	if err != nil {
+		t.Fatal(err)
+	}
+	failing := filepath.Join(t.TempDir(), "failing.json")
+	if err := os.WriteFile(failing, bytes.Replace(b, []byte(`"gate": []`), []byte(`"gate": ["amplification<1"]`), 1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	invalid := filepath.Join(t.TempDir(), "invalid.json")
+	if err := os.WriteFile(invalid, bytes.Replace(b, []byte(`"valid": true`), []byte(`"valid": false`), 1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		name  string
+		files []string
+		code  int
+		gates []string
+	}{
+		{"none", []string{free, other}, codePassed, nil},
+		{"of the second", []string{free, asked}, codePassed, []string{"amplification<=100"}},
+		{"one fails", []string{free, asked, failing}, codeGate, []string{"amplification<1", "amplification<=100"}},
+		{"invalid", []string{free, asked, invalid}, codeInvalid, []string{"amplification<=100"}},
+		{"invalid, without gates", []string{free, invalid}, codePassed, nil},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			got := do(t.Context(), nil, append([]string{"merge", "--json", "-"}, tt.files...)...)
+			r, err := report.ReadJSON(strings.NewReader(got.out))
+			if err != nil || got.code != tt.code {
+				t.Fatalf("code %d, want %d: %s, %v", got.code, tt.code, got.err, err)
+			}
+			var gates []string
+			for _, g := range r.Gates {
+				gates = append(gates, g.Gate)
+			}
+			var plan struct{ Gate []string }
+			if err := json.Unmarshal(r.Plan, &plan); err != nil || !slices.Equal(gates, tt.gates) || !slices.Equal(plan.Gate, tt.gates) {
+				t.Errorf("judged %q, the plan has %q, want %q; %v", gates, plan.Gate, tt.gates, err)
+			}
+		})
+	}
+}

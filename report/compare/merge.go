@@ -174,7 +174,8 @@ func mergedRun(name string, ordered []Input) record.Run {
 	verdicts := map[record.Verdict]int64{}
 	for _, in := range ordered {
 		i := slices.IndexFunc(in.Result.Runs, func(run record.Run) bool { return run.Strategy == name })
-		if i < 0 {
+		if i < 0 { // cut before this strategy came on: its seeds were asked for all the same
+			asked += askedOf(in.Result)
 			continue
 		}
 		run := &in.Result.Runs[i]
@@ -204,6 +205,17 @@ func mergedRun(name string, ordered []Input) record.Run {
 	merged.Repeats.SetSeeds(seeds)
 	merged.Repeats.Verdicts = verdicts
 	return merged
+}
+
+// askedOf is how many seeds a result was asked for.
+func askedOf(r *record.Result) int64 {
+	asked := int64(1)
+	for i := range r.Runs {
+		if rep := r.Runs[i].Repeats; rep != nil {
+			asked = max(asked, rep.Asked, rep.Count)
+		}
+	}
+	return asked
 }
 
 // seedOf returns what is known of one seed of a run.

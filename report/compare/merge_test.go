@@ -184,3 +184,20 @@ func TestOnePlanWithItself(t *testing.T) {
 		}
 	}
 }
+
+// A strategy that a cut result did not come to was asked for with all its seeds, so that no gate may take those that are
+// there for all.
+func TestMergeCountsWhatWasAskedFor(t *testing.T) {
+	cut := result(planBase, 1, seeds("full", 1, []int64{9000, 9001}))
+	cut.Interrupted, cut.Runs[0].Repeats.Asked = true, 3
+	whole := result(planBase, 4, seeds("full", 4, []int64{9000, 9001, 9002}), seeds("none", 4, []int64{2000, 2001, 2002}))
+	r, err := compare.Merge(inputs(cut, whole), fields)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, run := range r.Runs {
+		if run.Repeats.Asked != 6 {
+			t.Errorf("%s: %d of %d seeds asked for, want 6", run.Strategy, run.Repeats.Count, run.Repeats.Asked)
+		}
+	}
+}
