@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+	"time"
 )
 
 // version is the release; a build from a checkout says so too.
@@ -32,17 +33,34 @@ type signalError struct{ signal syscall.Signal }
 
 func (e signalError) Error() string { return e.signal.String() }
 
-// onSignal returns a context that the first SIGINT or SIGTERM cancels. The second calls exit
-// at once.
+// signalEcho is how long after the first signal the same one is taken for its echo. timeout(1) signals its child and then
+// the whole group, and a wrapper that forwards Ctrl-C sends what the terminal has sent already; a person who wants the
+// program gone presses again later.
+const signalEcho = 500 * time.Millisecond
+
+// onSignal returns a context that the first SIGINT or SIGTERM cancels. The second calls exit at once.
 func onSignal(exit func(code int)) context.Context {
-	ctx, cancel := context.WithCancelCause(context.Background())
-	signals := make(chan os.Signal, 2)
+	signals := make(chan os.Signal, 16)
 	signal.Notify(signals, syscall.SIGINT, syscall.SIGTERM)
+	return obey(signals, exit)
+}
+
+// obey is onSignal of any signals, until there are no more.
+func obey(signals <-chan os.Signal, exit func(code int)) context.Context {
+	ctx, cancel := context.WithCancelCause(context.Background())
 	go func() {
-		s := (<-signals).(syscall.Signal)
-		cancel(signalError{s})
-		s = (<-signals).(syscall.Signal)
-		exit(codeOfSignal(s))
+		first, more := <-signals
+		if !more {
+			return
+		}
+		at := time.Now()
+		cancel(signalError{first.(syscall.Signal)})
+		for s := range signals {
+			if s == first && time.Since(at) < signalEcho {
+				continue
+			}
+			exit(codeOfSignal(s.(syscall.Signal)))
+		}
 	}()
 	return ctx
 }
