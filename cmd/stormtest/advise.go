@@ -93,8 +93,8 @@ and exits with 3. With a policy of today (--strategy, --base, ...) that stands b
 	told(&a.success, "success", "share", "wish: at least so many operations succeed, such as 99%; with a deadline and no other wish 99%")
 	set.BoolVar(&a.confirm, "confirm", false, "run the winner, and the policy of today, in real time over sockets, for at most 2 m each")
 	add(groupAdvise, "outage-length", "deadline", "completion", "peak", "success", "confirm")
-	set.StringVarP(&a.planFile, "file-out", "o", "", "the winner as a scenario file; - is stdout alone")
-	set.StringVar(&a.jsonFile, "json", "", "the advice as JSON; - is stdout alone")
+	set.VarP(fileName{&a.planFile}, "file-out", "o", "the winner as a scenario file; - is stdout alone")
+	set.Var(fileName{&a.jsonFile}, "json", "the advice as JSON; - is stdout alone")
 	set.BoolVar(&a.ascii, "ascii", false, "draw with plain ASCII")
 	set.BoolVarP(&a.quiet, "quiet", "q", false, "no progress on stderr")
 	add(groupOutput, "file-out", "json", "ascii", "quiet")
@@ -327,7 +327,7 @@ func setAs(flag, text, field string) (plan.Plan, error) {
 
 // open opens the files, so that a bad one costs no search.
 func (a *adviser) open(w world) (*sinks, error) {
-	s := &sinks{w: w, options: terminalOptions(w, a.ascii)}
+	s := &sinks{w: w, options: terminalOptions(w, a.ascii), inputs: a.flags.inputs(plan.Plan{})}
 	err := errors.Join(s.add(report.Format{Flag: "json"}, a.jsonFile), s.add(report.Format{Flag: "file-out"}, a.planFile))
 	if err != nil {
 		s.discard()

@@ -120,7 +120,7 @@ func (f *compareFlags) run(ctx context.Context, w world, paths []string) error {
 	if err := check.CheckPairs(gates, f.found.Strategies()); err != nil {
 		return usage("--gate: %w", err)
 	}
-	sinks, err := f.outs.open(w)
+	sinks, err := f.outs.open(w, paths...)
 	if err != nil {
 		return err
 	}

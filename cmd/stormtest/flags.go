@@ -88,7 +88,7 @@ func (f *planFlags) addFields(cmd *cobra.Command, fields []plan.Field) {
 			completeWith(cmd, field.Name, completeGates)
 		}
 	}
-	set.StringVarP(&f.file, "file", "f", "", "YAML or JSON; - is stdin")
+	set.VarP(fileName{&f.file}, "file", "f", "YAML or JSON; - is stdin")
 	set.Lookup("file").Annotations = map[string][]string{groupAnnotation: {groupSource}}
 	_ = cmd.MarkFlagFilename("file", "yaml", "yml", "json")
 }
@@ -150,6 +150,11 @@ func (f *planFlags) resolve(w world) (plan.Plan, []check.Gate, plan.Sources, err
 		return p, nil, sources, usageError{err}
 	}
 	return p, gates, sources, nil
+}
+
+// inputs are the files that a plan is read from, and those that it names.
+func (f *planFlags) inputs(p plan.Plan) []string {
+	return slices.DeleteFunc([]string{f.file, p.BodyFile, p.CACert, p.Cert, p.Key}, func(path string) bool { return path == "" })
 }
 
 // input collects the sources of a plan.

@@ -47,7 +47,7 @@ one failed, 4 that a result is invalid.`,
 				return err
 			}
 			result.Gates = evaluate(gatesOf(result), result)
-			sinks, err := outs.open(w)
+			sinks, err := outs.open(w, args...)
 			if err != nil {
 				return err
 			}

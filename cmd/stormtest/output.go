@@ -97,7 +97,8 @@ func (o *outputs) add(cmd *cobra.Command, running bool) {
 	o.files = make(map[string]*string)
 	group := map[string][]string{groupAnnotation: {groupOutput}}
 	for _, f := range withFlag(o.all()) {
-		o.files[f.Flag] = set.String(f.Flag, "", f.Summary+"; - is stdout")
+		o.files[f.Flag] = new(string)
+		set.Var(fileName{o.files[f.Flag]}, f.Flag, f.Summary+"; - is stdout")
 		set.Lookup(f.Flag).Annotations = group
 		_ = cmd.MarkFlagFilename(f.Flag)
 	}
@@ -108,7 +109,8 @@ func (o *outputs) add(cmd *cobra.Command, running bool) {
 	}
 	o.streams = make(map[string]*string)
 	for _, stream := range streams {
-		o.streams[stream.flag] = set.String(stream.flag, "", stream.usage)
+		o.streams[stream.flag] = new(string)
+		set.Var(fileName{o.streams[stream.flag]}, stream.flag, stream.usage)
 		set.Lookup(stream.flag).Annotations = group
 		_ = cmd.MarkFlagFilename(stream.flag)
 	}
@@ -119,6 +121,25 @@ func (o *outputs) add(cmd *cobra.Command, running bool) {
 	set.Lookup("progress").Annotations = group
 	complete(cmd, "progress", progressWords)
 }
+
+// A fileName is a pflag.Value of a file's name. An empty one is most likely a variable of a script that was never set: it
+// is refused, as nothing would be written for it and nobody would know.
+type fileName struct{ text *string }
+
+func (f fileName) Set(text string) error {
+	if text == "" {
+		return errors.New("want the name of a file")
+	}
+	*f.text = text
+	return nil
+}
+func (f fileName) String() string {
+	if f.text == nil { // pflag asks a zero one for its default
+		return ""
+	}
+	return *f.text
+}
+func (f fileName) Type() string { return "string" }
 
 // manner says how progress is told beside the outputs, or refuses the word that was given.
 func (o *outputs) manner(w world) (manner, error) {
@@ -177,6 +198,7 @@ type sinks struct {
 	// terminal renders what stdout has then.
 	terminal report.Format
 	options  report.Options
+	inputs   []string // what the command reads, which no output may replace; - is stdin
 }
 
 // A stream is an output that is written while the run goes on.
@@ -189,9 +211,10 @@ type stream struct {
 // open opens every output before anything is sent, so that a bad one costs no run.
 //
 // A report appears under its name only when it is whole: until then it is a file beside it,
-// and what stood there before stays. A stream is written in place as the run goes on.
-func (o *outputs) open(w world) (*sinks, error) {
-	s := &sinks{w: w, options: terminalOptions(w, o.ascii), terminal: o.terminal()}
+// and what stood there before stays. A stream is written in place as the run goes on. No output
+// may be one of the inputs, which are the files that the command reads.
+func (o *outputs) open(w world, inputs ...string) (*sinks, error) {
+	s := &sinks{w: w, options: terminalOptions(w, o.ascii), terminal: o.terminal(), inputs: inputs}
 	var faults []error
 	for _, f := range withFlag(o.all()) {
 		if err := s.add(f, *o.files[f.Flag]); err != nil {
@@ -240,8 +263,11 @@ func (s *sinks) add(f report.Format, path string) error {
 // after.
 const summaryVariable = "GITHUB_STEP_SUMMARY"
 
-// taken is the error of two outputs in one file.
+// taken is the error of an output in a file that has another use: as an output, or as an input.
 func (s *sinks) taken(flag, path string) error {
+	if err := s.read(flag, path); err != nil {
+		return err
+	}
 	for _, other := range s.files {
 		if other.path != "" && filepath.Clean(other.path) == filepath.Clean(path) {
 			return fmt.Errorf("--%s: %s: --%s writes there already", flag, path, other.flag)
@@ -253,6 +279,38 @@ func (s *sinks) taken(flag, path string) error {
 		}
 	}
 	return nil
+}
+
+// read is the error of an output that is a file which the command reads, under whatever names.
+func (s *sinks) read(flag, path string) error {
+	out, _ := os.Stat(path)
+	if out == nil || !out.Mode().IsRegular() { // not there yet; or a pipe, a terminal, which nothing replaces
+		return nil
+	}
+	for _, name := range s.inputs {
+		in, err := stat(s.w, name)
+		switch {
+		case err != nil || !os.SameFile(in, out):
+			continue
+		case filepath.Clean(name) == filepath.Clean(path):
+			return fmt.Errorf("--%s: %s: the command reads that file, and would replace it: want another one", flag, path)
+		case name == "-":
+			name = "stdin"
+		}
+		return fmt.Errorf("--%s: %s: the same file as %s, which the command reads: want another one", flag, path, name)
+	}
+	return nil
+}
+
+// stat is os.Stat of an input.
+func stat(w world, name string) (os.FileInfo, error) {
+	if name != "-" {
+		return os.Stat(name)
+	}
+	if f, ok := w.in.(*os.File); ok {
+		return f.Stat()
+	}
+	return nil, os.ErrNotExist
 }
 
 func (s *sinks) takeStdout(flag string) error {

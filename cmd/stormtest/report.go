@@ -46,7 +46,7 @@ exit code 3 says that one failed, 4 that the run is invalid.`,
 			if err != nil {
 				return err
 			}
-			sinks, err := outs.open(w)
+			sinks, err := outs.open(w, args...)
 			if err != nil {
 				return err
 			}

@@ -122,7 +122,7 @@ func storm(ctx context.Context, w world, j job) error {
 	if err != nil {
 		return err
 	}
-	sinks, err := j.outs.open(w)
+	sinks, err := j.outs.open(w, j.flags.inputs(p)...)
 	if err != nil {
 		return err
 	}

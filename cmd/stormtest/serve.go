@@ -117,7 +117,7 @@ func (s *serveFlags) add(cmd *cobra.Command) {
 	set := cmd.Flags()
 	set.SortFlags = false
 	set.Var(newWord(&s.listen, listenDefault, "ADDRESS:PORT"), "listen", "Where to listen; port 0 is a free one. Name an address that is not loopback to let other machines in")
-	set.StringVar(&s.addressFile, "address-file", "", "Takes the address, once connections are taken")
+	set.Var(fileName{&s.addressFile}, "address-file", "Takes the address, once connections are taken")
 	set.Var(newWord(&s.start, startFirstRequest, startFirstRequest+"|"+startNow), "start", "What the run and its outages count from")
 	set.Var(newWord(&s.keyHeader, target.KeyHeader, "HEADER"), "key-header", "Header that stays the same in every attempt of an operation")
 	for _, name := range serveFlagNames {
@@ -140,7 +140,13 @@ func newWord(text *string, fallback, kind string) word {
 	return word{text, kind}
 }
 
-func (v word) Set(text string) error { *v.text = text; return nil }
+func (v word) Set(text string) error {
+	if text == "" {
+		return errors.New("want " + v.kind)
+	}
+	*v.text = text
+	return nil
+}
 func (v word) String() string {
 	if v.text == nil {
 		return ""
@@ -164,11 +170,14 @@ func runService(ctx context.Context, w world, plans *planFlags, flags *serveFlag
 		return err
 	}
 	how.outages, how.openEnd = windows(p), openEnd
-	sinks, err := outs.open(w)
+	sinks, err := outs.open(w, plans.inputs(p)...)
 	if err != nil {
 		return err
 	}
 	defer sinks.discard()
+	if err := sinks.taken("address-file", flags.addressFile); flags.addressFile != "" && err != nil {
+		return usageError{err}
+	}
 	port, err := target.OpenPort(addr)
 	if err != nil {
 		return listenFault(flags.listen, err)
