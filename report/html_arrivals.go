@@ -121,7 +121,10 @@ func arrivalsChart(r *record.Result, i int, plan planFields) *htmlChart {
 	} else {
 		chart.Caption += htmlText(" " + upperFirst(s.noLine(plan)) + ".")
 	}
-	chart.Waves = waveMarks(run)
+	var joined time.Duration
+	if chart.Waves, joined = waveMarks(run); joined > 0 {
+		chart.Caption += htmlText(" Above the picture waves less than " + length(float64(joined)) + " apart are marked as one.")
+	}
 	for _, c := range s.columns {
 		buckets.Total = append(buckets.Total, c.arrivals)
 		if s.merged > 1 {
@@ -187,17 +190,16 @@ func newBars(run *record.Run, most int) (series, bool) {
 // wavesMost bounds the waves that are marked: of more, those that are near each other are joined.
 const wavesMost = 600
 
-// waveMarks are where the waves of a run are, none where nobody knows the capacity.
-func waveMarks(run *record.Run) [][2]int64 {
+// waveMarks are where the waves of a run are, none where nobody knows the capacity; those that are no more than near apart
+// are joined.
+func waveMarks(run *record.Run) (list [][2]int64, near time.Duration) {
 	if run.Bucket <= 0 || len(run.Buckets) == 0 {
-		return nil
+		return nil, 0
 	}
 	waves := record.WavesOf(run)
-	var near time.Duration
 	if len(waves) > wavesMost {
 		near = longestOf(run) / wavesMost
 	}
-	var list [][2]int64
 	for _, w := range waves {
 		if n := len(list); n > 0 && near > 0 && int64(w.From)-list[n-1][1] <= int64(near) {
 			list[n-1][1] = int64(w.To)
@@ -205,7 +207,7 @@ func waveMarks(run *record.Run) [][2]int64 {
 		}
 		list = append(list, [2]int64{int64(w.From), int64(w.To)})
 	}
-	return list
+	return list, near
 }
 
 // longestOf is how far the buckets of a run go.

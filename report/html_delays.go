@@ -145,7 +145,7 @@ func delayPicture(d *record.Draws, axis htmlAxis) *htmlPicture {
 		}
 		top = math.Max(top, maxOf(theory))
 		picture.Series = append(picture.Series, htmlSeries{Name: "theory", Role: "theory", Style: "step", Width: float64(width), Y: withoutTails(rounded(theory))})
-		picture.Note += " " + gapWords(measured, theory, drawn, d.Theory.Chained)
+		picture.Note += " " + gapWords(d)
 	}
 	picture.Y.Max = math.Max(1e-6, top*1.08)
 	return picture
@@ -154,26 +154,72 @@ func delayPicture(d *record.Draws, axis htmlAxis) *htmlPicture {
 // gapConfidence is how often chance alone stays below the bound of gapWords.
 const gapConfidence = 0.99
 
-// gapWords hold the largest distance between the two distributions, taken at the edges of the bars, against what chance
-// does to so many independent draws. Source: Dvoretzky, Kiefer and Wolfowitz 1956 with the constant of Massart 1990.
+// gapDrawsLeast is of how many draws a gap is told: chance alone makes a third of fewer differ.
+const gapDrawsLeast = 30
+
+// gapWords hold the largest distance between the two distributions against what chance does to so many independent draws.
+// Source: Dvoretzky, Kiefer and Wolfowitz 1956 with the constant of Massart 1990.
 //
 // Where delays are chained those who draw are no fair sample of all, so that a larger gap is no fault.
-func gapWords(measured, theory []float64, n float64, chained bool) htmlText {
-	var gap, below float64
-	for i := range measured {
-		below += measured[i] - theory[i]
-		gap = math.Max(gap, math.Abs(below))
+func gapWords(d *record.Draws) htmlText {
+	gap, drawn := theoryGap(d)
+	if drawn < gapDrawsLeast {
+		return "They are too few to be held against theory."
 	}
-	bound := math.Sqrt(math.Log(2/(1-gapConfidence)) / (2 * math.Max(1, n)))
+	bound := math.Sqrt(math.Log(2/(1-gapConfidence)) / (2 * drawn))
 	text := "Largest gap to theory: " + percent(&gap) + " of the delays; "
 	chance := "chance alone makes up to " + percent(&bound) + ", 99 times in 100."
 	if gap <= bound {
 		return htmlText(text + chance)
 	}
-	if chained {
-		return htmlText(text + chance + " That is no fault: this formula goes by the delays before, and the line is of clients that all come so far, the bars of those that were not served before.")
+	if d.Theory.Chained {
+		return htmlText(text + chance + " That is no fault: this formula goes by the delays before, and the line is of clients that all come so far, the bars only of those that did: nobody served them before, and the run had not ended.")
 	}
 	return htmlText(text + styled(markYellow, "more than chance makes") + ": " + chance)
+}
+
+// theoryGap is the largest distance between what was drawn and the theory, as shares of what is below some value, and how
+// many were drawn. It is taken at the edges of the bins, which do not go by what else is on the page. Where the first bin of
+// the theory is that of 0 it holds the shortest too, so that below the second nothing is known.
+func theoryGap(d *record.Draws) (gap, drawn float64) {
+	for _, n := range d.Bins.Count {
+		drawn += float64(max(0, n))
+	}
+	var all float64
+	for _, share := range d.Theory.Share {
+		all += share
+	}
+	bins, shares := min(len(d.Bins.From), len(d.Bins.Count)), min(len(d.Theory.From), len(d.Theory.Share))
+	if drawn <= 0 || all <= 0 || shares == 0 {
+		return 0, drawn
+	}
+	known := d.Theory.From[0]
+	if known == 0 && shares > 1 {
+		known = d.Theory.From[1]
+	}
+	var below, expected float64
+	for i, k := 0, 0; i < bins || k < shares; {
+		at := int64(math.MaxInt64)
+		if i < bins {
+			at = d.Bins.From[i]
+		}
+		if k < shares {
+			at = min(at, d.Theory.From[k])
+		}
+		if at >= known {
+			gap = math.Max(gap, math.Abs(below/drawn-expected/all))
+		}
+		for ; i < bins && d.Bins.From[i] <= at; i++ {
+			below += float64(max(0, d.Bins.Count[i]))
+		}
+		for ; k < shares && d.Theory.From[k] <= at; k++ {
+			expected += d.Theory.Share[k]
+		}
+	}
+	if gap < 1e-9 { // of rounding
+		gap = 0
+	}
+	return gap, drawn
 }
 
 // delayBarWidth is the least width, 1, 2 or 5 times a power of ten, of which few bars reach end, and whose edges

@@ -3,6 +3,7 @@ package report
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"stormtest/load/record"
 )
@@ -35,6 +36,7 @@ func latencyChart(r *record.Result, l latencyOf) *htmlChart {
 	picture := &htmlPicture{}
 	chart := &htmlChart{ID: l.id, Title: l.title, Height: 280, Runs: allRuns(r), Views: map[string]*htmlPicture{"": picture}}
 	xMax, yMax, detailed := 10.0, 0.0, false
+	var same []sameValue
 	for i := range r.Runs {
 		run := &r.Runs[i]
 		if run.Detail == nil {
@@ -49,6 +51,9 @@ func latencyChart(r *record.Result, l latencyOf) *htmlChart {
 		if len(x) == 0 {
 			continue
 		}
+		if *y[0] == *y[len(y)-1] {
+			same = append(same, sameValue{runName(run), l.of(run).Count, length(*y[0])})
+		}
 		picture.Series = append(picture.Series, htmlSeries{Name: runName(run), Role: "run", Style: "line", Run: &i, X: x, Y: y})
 		xMax, yMax = math.Max(xMax, x[len(x)-1]), math.Max(yMax, *y[len(y)-1])
 	}
@@ -61,8 +66,35 @@ func latencyChart(r *record.Result, l latencyOf) *htmlChart {
 		chart.Empty = "This result holds no histogram of it" + whyNoDetail(r) + ", so there is no picture."
 	case len(picture.Series) == 0:
 		chart.Empty = l.none
+	case len(same) == len(picture.Series):
+		chart.Empty = "One value makes no line, so there is no picture: " + sameWords(same) + "."
+	case len(same) > 0:
+		chart.Caption = htmlText("One value makes no line: " + sameWords(same) + ".")
 	}
 	return chart
+}
+
+// A sameValue is what all of a run took.
+type sameValue struct {
+	run   string
+	n     int64
+	value string
+}
+
+// sameWords say of each run what all of it took.
+func sameWords(list []sameValue) string {
+	parts := make([]string, len(list))
+	for i, s := range list {
+		who := ""
+		if len(list) > 1 {
+			who = s.run + " "
+		}
+		parts[i] = who + s.value + " for all " + count(s.n)
+		if s.n == 1 {
+			parts[i] = who + s.value + " for the only one"
+		}
+	}
+	return strings.Join(parts, ", ")
 }
 
 // quantiles are the points at which the share of the values below is known exactly: where a bin begins and where it

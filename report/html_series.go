@@ -19,7 +19,7 @@ func goodputSection(r *record.Result, plan planFields) htmlSection {
 	wasted := &htmlChart{ID: "wasted", Title: "Wasted: finished for clients that had gone", Link: timeLink, Windows: good.Windows}
 	good.Views, wasted.Views = map[string]*htmlPicture{"": {}}, map[string]*htmlPicture{"": {}}
 	var most, allWasted float64
-	served := false
+	served, cut := false, false
 	for i := range r.Runs {
 		run := &r.Runs[i]
 		if run.FromLog != nil {
@@ -31,7 +31,7 @@ func goodputSection(r *record.Result, plan planFields) htmlSection {
 		}
 		line := htmlSeries{Name: runName(run), Role: "run", Style: "step", Run: &i, Width: float64(window), Y: useful}
 		most = math.Max(most, addSteps(good.Views[""], line))
-		served = true
+		served, cut = true, cut || useful[len(useful)-1] == nil
 		if run.ArrivalsMeasuredAt != "client" {
 			line.Y = lost
 			allWasted = math.Max(allWasted, addSteps(wasted.Views[""], line))
@@ -60,6 +60,9 @@ func goodputSection(r *record.Result, plan planFields) htmlSection {
 	}
 	sameRoom([]*htmlChart{good, wasted})
 	words := htmlText("Each step is the mean over " + moment(window) + ".")
+	if cut {
+		words += " A last step in which the run was cut is left out."
+	}
 	if recovery := recoveryFacts(r); len(recovery) > 0 {
 		s.Blocks = append(s.Blocks, htmlBlock{Facts: recovery})
 	}
@@ -116,11 +119,14 @@ func rateWindow(r *record.Result) time.Duration {
 }
 
 // ratesOf are the useful and the wasted answers per second, in windows from 0 on. ok is false where the run has no buckets.
+//
+// Each is the mean over a whole window, also that in which the run ended: after its end nothing was answered. Of a run that
+// was cut nobody knows what came then, so the window in which that was has no rate.
 func ratesOf(run *record.Run, window time.Duration) (useful, wasted []*float64, ok bool) {
 	if len(run.Buckets) == 0 || run.Bucket <= 0 {
 		return nil, nil, false
 	}
-	end := longestOf(run)
+	end := max(run.Duration, run.Buckets[len(run.Buckets)-1].At+1) // the last answer may be at the end
 	n := int64(end-1)/int64(window) + 1
 	if end <= 0 || n > 4*ratesMost {
 		return nil, nil, false
@@ -138,17 +144,19 @@ func ratesOf(run *record.Run, window time.Duration) (useful, wasted []*float64, 
 	rate := func(sums []float64) []*float64 {
 		list := make([]*float64, n)
 		for i, sum := range sums {
-			width := min(window, end-time.Duration(i)*window)
-			if width < window/2 {
-				continue // one answer in the last few ms would read as hundreds a second
+			if runCut(run) && time.Duration(i+1)*window > end {
+				continue
 			}
-			v := math.Round(sum/width.Seconds()*1000) / 1000
+			v := math.Round(sum/window.Seconds()*1000) / 1000
 			list[i] = &v
 		}
 		return list
 	}
 	return rate(good), rate(lost), true
 }
+
+// runCut says that a run did not end by itself.
+func runCut(run *record.Run) bool { return run.Operations.Unfinished > 0 || run.Outside != nil }
 
 // addSteps adds a line and returns its highest value.
 func addSteps(picture *htmlPicture, s htmlSeries) float64 {

@@ -249,6 +249,74 @@ func TestDelaysAgainstTheory(t *testing.T) {
 	}
 }
 
+// TestTheGapIsOfEachStrategyAlone: what else is on the page makes the bars broader, and not the gap smaller; of a few draws none is told.
+func TestTheGapIsOfEachStrategyAlone(t *testing.T) {
+	even := record.Theory{From: []int64{0, 10, 20, 30}, Share: []float64{0.25, 0.25, 0.25, 0.25}}
+	draws := func(factor int64, counts ...int64) record.Run {
+		run, d := guideStorm("full"), record.Draws{Theory: &record.Theory{Share: even.Share}}
+		for i, n := range counts {
+			d.Count, d.Bins.Count, d.Bins.From = d.Count+n, append(d.Bins.Count, n), append(d.Bins.From, even.From[i]*factor)
+			d.Theory.From = append(d.Theory.From, even.From[i]*factor)
+		}
+		run.Detail = &record.Detail{Draws: []record.Draws{d}}
+		return run
+	}
+	long, skewed := draws(1e6, 250, 250, 250, 250), draws(1, 400, 400, 100, 100)
+	long.Strategy = "long"
+	for _, runs := range [][]record.Run{{skewed}, {skewed, long}} {
+		page, _ := pageOf(t, resultOf(guidePlan, runs...))
+		if text := strings.ReplaceAll(tags.ReplaceAllString(page, ""), "\u00a0", " "); !strings.Contains(text, "Largest gap to theory: 30 % of the delays; more than chance makes") {
+			t.Errorf("of %d strategies the gap of 30 %% is not told", len(runs))
+		}
+	}
+	page, _ := pageOf(t, resultOf(guidePlan, draws(1, 1, 0, 0, 0)))
+	if !strings.Contains(page, "They are too few to be held against theory.") || strings.Contains(page, "Largest gap") {
+		t.Error("of one delay a gap is told")
+	}
+}
+
+// TestGoodputHoldsEveryAnswer: each step is the mean over a whole window, and no answer is outside all, that at the run's end included;
+// a window in which a run was cut has no step.
+func TestGoodputHoldsEveryAnswer(t *testing.T) {
+	run := record.Run{Strategy: "none", Engine: record.EngineVirtual, Bucket: 100 * time.Millisecond, Duration: 401 * time.Millisecond}
+	for i, n := range []int64{0, 1, 1, 2, 1} {
+		run.Buckets = append(run.Buckets, record.Bucket{At: time.Duration(i) * run.Bucket, Arrivals: 1, First: 1, Served: n})
+	}
+	for _, tt := range []struct {
+		name       string
+		length     time.Duration
+		unfinished int64
+		want       []float64 // -1 for none
+	}{
+		{"ends in a window", 401 * time.Millisecond, 0, []float64{0, 10, 10, 20, 10}}, {"ends with an answer", 400 * time.Millisecond, 0, []float64{0, 10, 10, 20, 10}},
+		{"is cut", 401 * time.Millisecond, 1, []float64{0, 10, 10, 20, -1}},
+	} {
+		run.Duration, run.Operations = tt.length, record.Operations{Started: 5 + tt.unfinished, Succeeded: 5, Unfinished: tt.unfinished}
+		page, d := pageOf(t, resultOf(guidePlan, run))
+		var got []float64
+		for _, y := range d.Charts["goodput"].Views[""].Series[0].Y {
+			if y == nil {
+				y = ptr(-1.0)
+			}
+			got = append(got, *y)
+		}
+		if !slices.Equal(got, tt.want) || strings.Contains(page, "A last step in which the run was cut is left out.") != (tt.unfinished > 0) {
+			t.Errorf("%s: the steps are %v, want %v", tt.name, got, tt.want)
+		}
+	}
+}
+
+// TestOneValueIsSaid: a line of latencies that would be a point is a sentence.
+func TestOneValueIsSaid(t *testing.T) {
+	run := guideStorm("full")
+	run.Detail = &record.Detail{Latency: &record.Bins{From: []int64{1_000_000}, Count: []int64{1}}}
+	run.Latency = record.Distribution{Count: 1, Min: ptr(int64(1_000_000)), Max: ptr(int64(1_000_000))}
+	page, d := pageOf(t, resultOf(guidePlan, run))
+	if _, drawn := d.Charts["latency"]; drawn || !strings.Contains(strings.ReplaceAll(page, "\u00a0", " "), "One value makes no line, so there is no picture: 1.00 ms for the only one.") {
+		t.Error("one latency is a picture")
+	}
+}
+
 // TestWavesAreMarked: the waves of the picture are those that the figures count; of very many, neighbours are joined.
 func TestWavesAreMarked(t *testing.T) {
 	run := guideStorm("none")
@@ -260,8 +328,8 @@ func TestWavesAreMarked(t *testing.T) {
 	for i := 0; i < len(many.Runs[0].Buckets); i += 2 {
 		many.Runs[0].Buckets[i].Arrivals = 200
 	}
-	_, d = pageOf(t, many)
-	if got := d.Charts["arrivals-0"].Waves; len(got) == 0 || len(got) > 1200 {
+	page, d := pageOf(t, many)
+	if got := d.Charts["arrivals-0"].Waves; len(got) == 0 || len(got) > 1200 || !strings.Contains(page, "Above the picture waves less than") {
 		t.Errorf("%d marks of 36,000 waves", len(got))
 	}
 }

@@ -213,8 +213,8 @@ func picturesAddUp(t *testing.T, tab *browsertest.Tab, r *record.Result) {
 			served[int(float64(b.At)/s.Width)] += float64(b.Served - b.Wasted)
 		}
 		for i, rate := range s.Y {
-			width := math.Min(s.Width, float64(run.Duration)-float64(i)*s.Width) / 1e9
-			if last := i == len(s.Y)-1; rate == nil && !(last && width < s.Width/2e9) || rate != nil && math.Abs(*rate*width-served[i]) > 0.001 {
+			width, cut := s.Width/1e9, run.Operations.Unfinished > 0 && float64(i+1)*s.Width > float64(run.Duration)
+			if rate == nil != cut || rate != nil && math.Abs(*rate*width-served[i]) > 0.001 {
 				t.Errorf("%s: step %d of %d of the goodput is %s/s over %v s, and %v were served", run.Strategy, i, len(s.Y), pointed(rate), width, served[i])
 			}
 		}
