@@ -15,6 +15,7 @@ import (
 //	section ids                         verdict gates compare seeds probe arrivals goodput synchrony delays latency runs generator plan reading;
 //	                                    those with nothing to show are not there: gates, seeds, probe
 //	data-role="headline"                which strategy did best, in one sentence; not there where only one ran
+//	data-role="alarm"                   under the title, which gates failed; not there where none did
 //	data-role="invalid", "interrupted", "recovered", "books"   alerts, only where there is that trouble
 //	[data-role=verdict][data-run=N]     one strategy's verdict, its word in [data-role=verdict-word]
 //	table[data-role=...]                compare, seeds, gates, figures, percentiles, plan
@@ -29,6 +30,7 @@ import (
 //	fieldset[data-role=toggle]          radios named stack (attempts, outcome), scale (bent, even), retry (0, 1, ...)
 //	fieldset[data-role=runs]            checkboxes named run, valued N, that show and hide strategies
 //
+//	button[data-role=all], [data-role=none]   show or hide all strategies; not there for two
 //	button[data-role=whole]             ends the zoom; hidden where there is none
 //
 // Charts over time share one cursor and one zoom: where a plot has the focus, arrow keys, Home, End, PageUp, PageDown and Escape
@@ -46,7 +48,7 @@ func HTML(w io.Writer, r *record.Result, _ Options) error {
 // resultPage lays out the page of a result.
 func resultPage(r *record.Result) *htmlPage {
 	plan := readPlan(r)
-	p := &htmlPage{Title: pageTitle(r, plan), Lead: pageLead(r, plan)}
+	p := &htmlPage{Title: pageTitle(r, plan), Alarm: gatesAlarm(r.Gates), Lead: pageLead(r, plan)}
 	p.Summary = append(p.Summary, verdictSection(r, plan))
 	p.Summary = appendFilled(p.Summary, gatesSection(r), compareSection(r, plan), seedsSection(r), probeSection(r))
 	if len(r.Runs) > 0 {
@@ -77,6 +79,8 @@ func pageTitle(r *record.Result, plan planFields) string {
 	switch n := plan.text("clients"); {
 	case slices.ContainsFunc(r.Runs, func(run record.Run) bool { return run.Outside != nil }):
 		who = "Clients of others"
+	case plan.text("rate") != "" && plan.text("rate") != "off":
+		who = "Operations at " + groupRate(clip(plan.text("rate"), 40))
 	case n == "1":
 		who = "1 client"
 	case n != "":
@@ -88,7 +92,7 @@ func pageTitle(r *record.Result, plan planFields) string {
 	case plan.text("model") == modelOCC:
 		return who + " on one row (optimistic concurrency)"
 	case capacity != "":
-		return who + " against a target that serves " + clip(capacity, 40)
+		return who + " against a target that serves " + groupRate(clip(capacity, 40))
 	}
 	return who
 }
@@ -103,6 +107,15 @@ func groupDigits(text string) string {
 		n = n*10 + int64(c-'0')
 	}
 	return count(n)
+}
+
+// groupRate writes a rate such as 1000/s with separators; any other text as it is.
+func groupRate(text string) string {
+	n, unit, found := strings.Cut(text, "/")
+	if !found {
+		return groupDigits(text)
+	}
+	return groupDigits(n) + "/" + unit
 }
 
 // pageLead says when and how it was measured, and what kind of run the figures are of.
@@ -120,7 +133,7 @@ func pageLead(r *record.Result, plan planFields) []htmlText {
 		parts = append(parts, text)
 	}
 	if rate := plan.text("rate"); rate != "" && rate != "off" {
-		parts = append(parts, clip(rate, 40)+" operations")
+		parts = append(parts, groupRate(clip(rate, 40))+" operations")
 	}
 	if outages := plan.texts("outage"); len(outages) > 0 && outages[0] != "" {
 		parts = append(parts, "outage "+clip(strings.Join(outages, ", "), 120))
@@ -164,7 +177,7 @@ func allRuns(r *record.Result) []htmlRun {
 // pageToolbar holds the strategies and the switches for all pictures.
 func pageToolbar(r *record.Result) *htmlToolbar {
 	bar := &htmlToolbar{Legend: "Strategies", Runs: allRuns(r)}
-	if !fromLog(r) {
+	if !fromLog(r) && slices.ContainsFunc(r.Runs, func(run record.Run) bool { _, some := newSeries(&run, 1); return some }) {
 		bar.Switches = append(bar.Switches, &htmlSwitch{Name: stackSwitch, Legend: "Arrivals by", Views: stackViews})
 	}
 	if axis := arrivalsAxis(r); axis.Bend > 0 {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -43,10 +44,7 @@ func arrivalsSection(r *record.Result, plan planFields) htmlSection {
 		figures.Charts = append(figures.Charts, chart)
 	}
 	sameRoom(figures.Charts)
-	marks := []htmlMark{{"capacity", "line", "capacity"}, {"wave", "strip", "waves, where more arrives than the target serves"}, {"judged", "bracket", "where the convoy index is judged"}}
-	if len(plan.outages()) > 0 {
-		marks = append(marks, htmlMark{"outage", "shade", "outage, with its mode"})
-	}
+	marks := arrivalMarks(figures.Charts)
 	for _, chart := range figures.Charts {
 		if chart.Empty == "" && figures.Legend == nil {
 			figures.Legend, figures.Marks = chart, marks
@@ -60,9 +58,38 @@ func arrivalsSection(r *record.Result, plan planFields) htmlSection {
 	if axis.Bend > 0 {
 		words = append(words, bentWords)
 	}
-	words = append(words, "Point at a picture, or move through it with the arrow keys: the cursor goes along in all pictures over time. Drag over a stretch, or press + and -, to look closer; 0 shows the whole run.")
-	s.Blocks = append(s.Blocks, htmlBlock{Words: htmlText(strings.Join(words, " "))}, htmlBlock{Figures: figures})
+	if figures.Legend != nil {
+		words = append(words, pointerWords)
+	}
+	if words != nil {
+		s.Blocks = append(s.Blocks, htmlBlock{Words: htmlText(strings.Join(words, " "))})
+	}
+	s.Blocks = append(s.Blocks, htmlBlock{Figures: figures})
 	return s
+}
+
+// pointerWords say how the pictures are used.
+const pointerWords = "Point at a picture, or move through it with the arrow keys: the cursor goes along in all pictures over time. " +
+	"Drag over a stretch, or press + and -, to look closer; 0 shows the whole run."
+
+// arrivalMarks are those that some of the pictures have.
+func arrivalMarks(charts []*htmlChart) []htmlMark {
+	has := func(of func(*htmlChart) bool) bool { return slices.ContainsFunc(charts, of) }
+	var marks []htmlMark
+	for _, m := range []struct {
+		some bool
+		mark htmlMark
+	}{
+		{has(func(c *htmlChart) bool { return len(c.Lines) > 0 }), htmlMark{"capacity", "line", "capacity"}},
+		{has(func(c *htmlChart) bool { return len(c.Waves) > 0 }), htmlMark{"wave", "strip", "waves, where more arrives than the target serves"}},
+		{has(func(c *htmlChart) bool { return len(c.Judged) > 0 }), htmlMark{"judged", "bracket", "where the convoy index is judged"}},
+		{has(func(c *htmlChart) bool { return len(c.Windows) > 0 }), htmlMark{"outage", "shade", "outage, with its mode"}},
+	} {
+		if m.some {
+			marks = append(marks, m.mark)
+		}
+	}
+	return marks
 }
 
 // timeAxis is the time of all runs.
@@ -96,7 +123,7 @@ func arrivalsAxis(r *record.Result) htmlAxis {
 // arrivalsChart is the picture of one run, without its axes.
 func arrivalsChart(r *record.Result, i int, plan planFields) *htmlChart {
 	run := &r.Runs[i]
-	chart := &htmlChart{ID: "arrivals-" + strconv.Itoa(i), Title: runName(run), Run: &htmlRun{i, runName(run)}, Link: timeLink}
+	chart := &htmlChart{ID: "arrivals-" + strconv.Itoa(i), Title: runName(run), Name: "Arrivals, " + runName(run), Run: &htmlRun{i, runName(run)}, Link: timeLink}
 	s, ok := newBars(run, max(barsLeast, min(barsMost, barsOfAll/len(r.Runs))))
 	if !ok {
 		chart.Empty = "No arrivals, so there is no picture."
@@ -133,12 +160,12 @@ func arrivalsChart(r *record.Result, i int, plan planFields) *htmlChart {
 		}
 	}
 	chart.Buckets = buckets
-	arrivalViews(chart, run, &s)
+	arrivalViews(chart, run, &s, plan)
 	return chart
 }
 
 // arrivalViews fills the views of the bars.
-func arrivalViews(chart *htmlChart, run *record.Run, s *series) {
+func arrivalViews(chart *htmlChart, run *record.Run, s *series, plan planFields) {
 	width := float64(s.bucket) * float64(s.merged)
 	part := func(role, label string, of func(column) int64) htmlSeries {
 		values := make([]*float64, len(s.columns))
@@ -156,9 +183,12 @@ func arrivalViews(chart *htmlChart, run *record.Run, s *series) {
 	if run.Outside != nil && run.Outside.Unknown > 0 {
 		supposed = htmlText("Nothing told whether " + count(run.Outside.Unknown) + " arrivals were first attempts or retries: they are what was supposed (see the note).")
 	}
-	away, in := "turned away: over capacity or by the outage", "let in: served, waiting or left hanging"
-	if run.ArrivalsMeasuredAt == "client" {
-		away, in = "refused: answered with a failure", "others: served, or not answered"
+	away, in := "rejected: over capacity or by the outage", "accepted: served, waiting or left hanging"
+	switch {
+	case run.ArrivalsMeasuredAt == "client":
+		away, in = "failed: answered with a failure", "others: succeeded, or not answered"
+	case plan.text("model") == modelOCC:
+		away, in = "rejected: another was first", "written"
 	}
 	chart.Switch, chart.Order = stackSwitch, stackViews
 	chart.Views = map[string]*htmlPicture{

@@ -11,7 +11,8 @@ import (
 type htmlChart struct {
 	ID      string   `json:"-"`
 	Title   string   `json:"title"`
-	Caption htmlText `json:"-"` // in words what the picture shows
+	Name    string   `json:"name,omitempty"` // for those who do not see where it stands, where Title alone is not enough
+	Caption htmlText `json:"-"`              // in words what the picture shows
 	// Empty says why there is no picture; then nothing else is read.
 	Empty string `json:"-"`
 	// Run is the run it is of; nil for one of several.

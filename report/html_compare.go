@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 
 	"stormtest/load/record"
@@ -27,24 +28,22 @@ func compareSection(r *record.Result, plan planFields) htmlSection {
 		s.Title = "In figures"
 	}
 	seeds := seedsEnded(r) > 1
-	table := &htmlTable{Role: "compare", Caption: "The strategies side by side", Head: textRow("strategy", "verdict", "arrivals over time")}
+	table := &htmlTable{Role: "compare", Caption: "The strategies side by side", Head: textRow("strategy")}
 	table.Quiet = true
 	if seeds {
 		table.Caption, table.Quiet = table.Caption+", the first seed", false
 	}
-	table.Head[1].Class, table.Head[2].Class = "text", "text"
 	marks := make([][]string, len(criteria))
 	ranked := false
 	for k, c := range criteria {
 		table.Head = append(table.Head, htmlCell{Text: htmlText(c.long)})
 		marks[k] = c.marked(r)
 	}
-	axis := arrivalsAxis(r)
+	table.Head = append(table.Head, htmlCell{Text: "verdict", Class: "text"}, htmlCell{Text: "arrivals over time", Class: "text"})
+	axis, chosen := arrivalsAxis(r), chosenRuns(r)
 	for i := range r.Runs {
 		run := &r.Runs[i]
-		row := htmlRow{Run: &htmlRun{i, runName(run)}, Cells: []htmlCell{
-			{Text: htmlText(runName(run))}, {Text: htmlText(verdictWord(run)), Chip: verdictClass(run), Class: "text"}, {Spark: spark(run, axis, longest(r)), Class: "text"},
-		}}
+		row := htmlRow{Run: &htmlRun{i, runName(run)}, Chosen: slices.Contains(chosen, i), Cells: textRow(runName(run))}
 		for k, c := range criteria {
 			text, best := bestText(marks[k][i])
 			best = best && !seeds
@@ -55,9 +54,8 @@ func compareSection(r *record.Result, plan planFields) htmlSection {
 			}
 			row.Cells = append(row.Cells, cell)
 		}
-		if flags := flagList(run); flags != "" {
-			row.Cells[1].After = htmlText(flags)
-		}
+		row.Cells = append(row.Cells, htmlCell{Text: htmlText(verdictWord(run)), Chip: verdictClass(run), Class: "text", After: htmlText(flagList(run))},
+			htmlCell{Spark: spark(run, axis, longest(r)), Class: "text"})
 		table.Rows = append(table.Rows, row)
 	}
 	if ranked {

@@ -85,7 +85,7 @@ const onlyClients = "Only the clients know it, and they were not ours, so there 
 func delaysChart(r *record.Result, i int, views []htmlView, axes map[string]htmlAxis) *htmlChart {
 	run := &r.Runs[i]
 	chart := &htmlChart{
-		ID: "delays-" + strconv.Itoa(i), Title: runName(run), Run: &htmlRun{i, runName(run)}, Switch: retrySwitch, Order: views,
+		ID: "delays-" + strconv.Itoa(i), Title: runName(run), Name: "Delays, " + runName(run), Run: &htmlRun{i, runName(run)}, Switch: retrySwitch, Order: views,
 		Views: map[string]*htmlPicture{}, Height: 200, Y: htmlAxis{Unit: "share", Label: "share of the delays", Max: 1},
 	}
 	for _, view := range views {

@@ -30,10 +30,17 @@ var (
 // them, are drawn by a script, from the charts.
 type htmlPage struct {
 	Title    string        // of the window, and the heading
+	Alarm    *htmlAlarm    // above all else; nil for none
 	Lead     []htmlText    // lines under the heading
 	Summary  []htmlSection // above the toolbar
 	Toolbar  *htmlToolbar  // nil for none; it stays in view while what is below it is read
 	Sections []htmlSection
+}
+
+// An htmlAlarm is right under the title what nobody must overlook: gates that failed. It leads to their section.
+type htmlAlarm struct {
+	Head   string
+	Points []htmlText
 }
 
 // An htmlSection has its own heading and an entry in the table of contents.
@@ -85,13 +92,15 @@ type htmlVerdict struct {
 	Strategy string
 	Word     htmlText
 	Class    string // bad, warn, good or unknown
+	Chosen   bool   // it did best
 	Sentence htmlText
 }
 
-// An htmlFold is what is closed until it is asked for; on paper it is open.
+// An htmlFold is what is closed until it is asked for; on paper it is open, or not there.
 type htmlFold struct {
 	Title  string
 	Open   bool
+	Screen bool // it is not printed
 	Blocks []htmlBlock
 }
 

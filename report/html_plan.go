@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"stormtest/load/record"
@@ -11,10 +12,12 @@ import (
 // planSection shows the plan as the result holds it, and how to run it again.
 func planSection(r *record.Result, plan planFields) htmlSection {
 	s := htmlSection{ID: "plan", Title: "The plan", Short: "Plan"}
-	s.Blocks = append(s.Blocks, htmlBlock{Facts: htmlFacts(func(p *page) { writeOrigin(p, r, plan) })})
+	origin := htmlFacts(func(p *page) { writeOrigin(p, r, plan) })
+	s.Blocks = append(s.Blocks, htmlBlock{Facts: slices.DeleteFunc(origin, func(f htmlFact) bool { return f.Head == "Repeat it" })})
 	if model := targetModel(r, plan); model != "" {
 		s.Blocks = append(s.Blocks, htmlBlock{Words: htmlText("Target: " + model + ".")})
 	}
+	s.Blocks = append(s.Blocks, planCommand(r)...)
 	fields := planRows(r.Plan)
 	if len(fields) == 0 {
 		s.Blocks = append(s.Blocks, htmlBlock{Words: "The result holds no plan."})
@@ -27,6 +30,18 @@ func planSection(r *record.Result, plan planFields) htmlSection {
 	}
 	s.Blocks = append(s.Blocks, htmlBlock{Fold: &htmlFold{Title: "Every field of the plan", Blocks: []htmlBlock{{Table: table}}}})
 	return s
+}
+
+// planCommand is how to have the same run again, with the file that takes.
+func planCommand(r *record.Result) []htmlBlock {
+	file := indentedPlan(r)
+	if file == "" || len(r.Runs) == 0 || fromLog(r) {
+		return nil
+	}
+	return []htmlBlock{
+		{Words: "To repeat it, save the plan below as plan.json, and:"}, {Code: repeatCommand(r)},
+		{Fold: &htmlFold{Title: "The plan as a file", Screen: true, Blocks: []htmlBlock{{Code: file}}}},
+	}
 }
 
 // planRowsMost bounds the fields that are shown.

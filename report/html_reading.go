@@ -13,7 +13,7 @@ func readingSection() htmlSection {
 		verdict     record.Verdict
 		means, when string
 	}{
-		{record.VerdictConvoy, "the clients came back together, and the target was refused work by it", "convoy index ≥ " + convoy + ", retries above capacity"},
+		{record.VerdictConvoy, "the clients came back together, and the target refused work because of it", "convoy index ≥ " + convoy + ", retries above capacity"},
 		{record.VerdictClumped, "they bunch, but without harm, or only in part", "convoy index ≥ " + partial + ", and not CONVOY"},
 		{record.VerdictOverload, "too many retries for the target, but not together", "convoy index < " + partial + ", retries above capacity"},
 		{record.VerdictClear, "neither", "otherwise"},

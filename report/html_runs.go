@@ -24,7 +24,7 @@ func runsSection(r *record.Result, plan planFields) htmlSection {
 		s.Blocks = append(s.Blocks, htmlBlock{Fold: &htmlFold{Title: runHeading(run), Open: len(r.Runs) == 1, Blocks: blocks}})
 	}
 	if tables := figuresTables(r); len(tables) > 0 {
-		s.Blocks = append(s.Blocks, htmlBlock{Fold: &htmlFold{Title: "Every figure, by the name that a gate knows it by", Blocks: tables}})
+		s.Blocks = append(s.Blocks, htmlBlock{Fold: &htmlFold{Title: "Every figure, by the name that a gate knows it by", Screen: true, Blocks: tables}})
 	}
 	return s
 }

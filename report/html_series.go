@@ -192,7 +192,6 @@ func synchronySection(r *record.Result, plan planFields) htmlSection {
 			if run.Detail == nil || len(run.Detail.Synchrony) == 0 {
 				continue
 			}
-			known = true
 			line := synchronyLine(run, i, c.of)
 			width = max(width, time.Duration(line.Width))
 			addSteps(picture, line)
@@ -200,6 +199,7 @@ func synchronySection(r *record.Result, plan planFields) htmlSection {
 				some = some || v != nil
 			}
 		}
+		known = known || some
 		c.chart.Views = map[string]*htmlPicture{"": picture}
 		c.chart.X, c.chart.Y, c.chart.Height = timeAxis(longest(r)), htmlAxis{Unit: "index", Label: "index", Max: 1.05}, 230
 		c.chart.Runs = allRuns(r)

@@ -16,8 +16,9 @@ type htmlTable struct {
 
 // An htmlRow is a row of a table, of the run of that number where it is above 0.
 type htmlRow struct {
-	Run   *htmlRun
-	Cells []htmlCell
+	Run    *htmlRun
+	Chosen bool // it did best
+	Cells  []htmlCell
 	// Group is the title of the rows that follow, over so many columns; then the row has nothing else.
 	Group   string
 	Columns int

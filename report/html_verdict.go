@@ -32,16 +32,35 @@ func verdictSection(r *record.Result, plan planFields) htmlSection {
 		s.Blocks = append(s.Blocks, htmlBlock{Answer: answer})
 	}
 	var list []htmlVerdict
+	chosen := chosenRuns(r)
 	for i := range r.Runs {
 		run := &r.Runs[i]
 		list = append(list, htmlVerdict{
-			Run: i, Strategy: runName(run), Word: htmlText(verdictWord(run)), Class: verdictClass(run), Sentence: htmlText(upperFirst(verdictSentence(run, plan))),
+			Run: i, Strategy: runName(run), Word: htmlText(verdictWord(run)), Class: verdictClass(run), Sentence: htmlText(seedsFirst(verdictSentence(run, plan))), Chosen: slices.Contains(chosen, i),
 		})
 	}
 	if list != nil {
 		s.Blocks = append(s.Blocks, htmlBlock{Verdicts: list})
 	}
 	return s
+}
+
+// seedsFirst begins a sentence; one that begins with its seeds in brackets with these.
+func seedsFirst(sentence string) string {
+	if rest, found := strings.CutPrefix(sentence, "("); found {
+		if seeds, what, found := strings.Cut(rest, ") "); found {
+			return upperFirst(seeds) + ": " + what
+		}
+	}
+	return upperFirst(sentence)
+}
+
+// chosenRuns are those that did best; nil where nothing tells them from the others.
+func chosenRuns(r *record.Result) []int {
+	if best := choose(r).best; len(best) < len(r.Runs) {
+		return best
+	}
+	return nil
 }
 
 // troubleAlert makes a box of what the terminal report begins with.
@@ -120,10 +139,11 @@ func gatesSection(r *record.Result) htmlSection {
 	s.Blocks = append(s.Blocks, htmlBlock{Alert: &htmlAlert{Class: class, Role: "gates", Text: facts[0].Text}})
 	table := &htmlTable{Role: "gates", Caption: "Every gate with what it found", Head: textRow("gate", "result", "what it found")}
 	table.Head[1].Class, table.Head[2].Class = "text", "text"
-	for i, g := range r.Gates {
-		word, chip := htmlText("ok"), "good"
+	for _, i := range failedFirst(r.Gates) {
+		g := &r.Gates[i]
+		word, chip := htmlText(gateWord(*g)), "good"
 		if !g.OK {
-			word, chip = "FAILED", "bad"
+			chip = "bad"
 		}
 		table.Rows = append(table.Rows, htmlRow{Cells: []htmlCell{
 			{Text: htmlText(clean(g.Gate))}, {Text: word, Chip: chip, Class: "text"},
@@ -132,6 +152,44 @@ func gatesSection(r *record.Result) htmlSection {
 	}
 	s.Blocks = append(s.Blocks, htmlBlock{Table: table})
 	return s
+}
+
+// failedFirst are the numbers of the gates, those that failed before the others.
+func failedFirst(gates []record.Gate) []int {
+	var failed, held []int
+	for i := range gates {
+		if gates[i].OK {
+			held = append(held, i)
+		} else {
+			failed = append(failed, i)
+		}
+	}
+	return append(failed, held...)
+}
+
+// alarmMost is how many of the gates that failed stand under the title; the others are in their table.
+const alarmMost = 5
+
+// gatesAlarm tells of gates that failed; nil where none did.
+func gatesAlarm(gates []record.Gate) *htmlAlarm {
+	var a htmlAlarm
+	n := int64(0)
+	for i := range gates {
+		if gates[i].OK {
+			continue
+		}
+		if n++; n <= alarmMost {
+			a.Points = append(a.Points, htmlText(styled(markBold, clip(clean(gates[i].Gate), 120))+": "+clip(clean(gates[i].Reason), 200)))
+		}
+	}
+	if n == 0 {
+		return nil
+	}
+	a.Head = "Gates: " + count(n) + " of " + count(int64(len(gates))) + " " + gateFailed
+	if n > alarmMost {
+		a.Points = append(a.Points, htmlText("and "+count(n-alarmMost)+" more"))
+	}
+	return &a
 }
 
 // probeSection is the healthy baseline, where one was taken.

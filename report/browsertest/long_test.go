@@ -66,7 +66,7 @@ func TestTwoHours(t *testing.T) {
 		p.focus();
 		press("Home");
 		for (let i = Math.floor(%s / (b.width * b.merged)); i > 0;) {
-			press(i >= 10 ? "PageDown" : "ArrowRight");
+			press(i >= 10 ? "PageUp" : "ArrowRight");
 			i -= i >= 10 ? 10 : 1;
 		}
 		return test.readout("arrivals-0").textContent;

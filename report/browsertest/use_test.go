@@ -194,7 +194,7 @@ func theCursorIsLinked(t *testing.T, tab *browsertest.Tab, r *record.Result) {
 	}
 	mouse(t, tab, input.DispatchMouseEventTypeMouseMoved, 2, 2)
 	eval[bool](t, tab, `test.plot("arrivals-0").focus(), true`)
-	for _, keys := range [][]string{{kb.Home}, {kb.ArrowRight}, {kb.PageDown}, {kb.ArrowLeft}, {kb.End}} {
+	for _, keys := range [][]string{{kb.Home}, {kb.ArrowRight}, {kb.PageUp}, {kb.ArrowLeft}, {kb.End}} {
 		press(t, tab, keys...)
 		list := readouts(t, tab)
 		if list[0].At == last {

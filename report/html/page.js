@@ -53,9 +53,9 @@
     u.over.append(line);
     const places = placesIn(chart, picture);
     drawn.set(figure, { u, line, chart, picture, places, width, each: widthIn(picture) });
-    for (const [k, v] of Object.entries({ role: "slider", tabindex: "0", "aria-label": "Cursor in: " + chart.title, "aria-valuemin": 0, "aria-valuemax": Math.max(0, places.length - 1), "aria-valuenow": 0, "aria-valuetext": "not set" })) plot.setAttribute(k, v);
+    for (const [k, v] of Object.entries({ role: "slider", tabindex: "0", "aria-label": "Cursor in: " + (chart.name || chart.title), "aria-valuemin": 0, "aria-valuemax": Math.max(0, places.length - 1), "aria-valuenow": 0, "aria-valuetext": "not set" })) plot.setAttribute(k, v);
     plot.dataset.drawn = "true";
-    show(figure, state.cursor[linkOf(figure)]);
+    queueMicrotask(() => { if (drawn.get(figure)?.u === u) show(figure, state.cursor[linkOf(figure)]); }); // uPlot has its size only then
   }
 
   const widthOf = (figure, plot) => (state.paper ? (figure.parentElement.classList.contains("pair") ? PAPER_WIDTH / 2 - 8 : PAPER_WIDTH) : Math.max(240, Math.floor(plot.clientWidth)));
@@ -171,12 +171,14 @@
       if (!d || e.altKey || e.ctrlKey || e.metaKey) return;
       const last = d.places.length - 1, x = state.cursor[linkOf(figure)];
       const now = x === undefined ? -1 : placeAt(d.places, x);
-      const to = { ArrowRight: now + 1, ArrowUp: now + 1, ArrowLeft: now - 1, ArrowDown: now - 1, PageDown: now + 10, PageUp: now - 10, Home: 0, End: last }[e.key];
+      const to = { ArrowRight: now + 1, ArrowUp: now + 1, ArrowLeft: now - 1, ArrowDown: now - 1, PageUp: now + 10, PageDown: now - 10, Home: 0, End: last }[e.key];
       if (e.key === "Escape") point(figure, undefined);
       if (e.key === "+" || e.key === "-" || e.key === "0") { e.preventDefault(); zoomAt(figure, d, x, { "+": 0.5, "-": 2, 0: 0 }[e.key]); }
       if (to === undefined) return;
       e.preventDefault();
-      point(figure, d.places[Math.max(0, Math.min(last, to))] + (d.each || 0) / 2);
+      const place = d.places[Math.max(0, Math.min(last, to))] + (d.each || 0) / 2;
+      follows(figure, place);
+      point(figure, place);
     });
     figure.querySelector("details.data").addEventListener("toggle", (e) => { if (e.target.open) fillTable(figure); });
   }
@@ -193,6 +195,14 @@
     redraw((chart, f) => linkOf(f) === link);
     if (back) back.hidden = Object.keys(state.zoom).length === 0;
     if (focus && focus.classList.contains("plot")) focus.focus();
+  }
+
+  // Moves what is shown so that x is in the middle of it, where x would be out of sight.
+  function follows(figure, x) {
+    const range = state.zoom[linkOf(figure)], d = drawn.get(figure);
+    if (!range || x >= range[0] && x <= range[1]) return;
+    const width = range[1] - range[0], start = Math.max(0, Math.min((d.picture.x || d.chart.x).max - width, x - width / 2));
+    zoom(figure, [start, start + width]);
   }
 
   // Halves or doubles what is shown, about the cursor; a factor of 0 shows all.
@@ -230,7 +240,7 @@
     if (!picture || picture.empty) return place.replaceChildren(el("p", "No figures for this choice."));
     const [head, rows, note] = chart.buckets && picture.series[0].style === "bar" ? barRows(chart, picture) : lineRows(chart, picture);
     const table = el("table"), thead = el("thead"), body = el("tbody"), top = el("tr");
-    table.append(el("caption", chart.title + (note ? ": " + note : "")));
+    table.append(el("caption", (chart.name || chart.title) + (note ? ": " + note : "")));
     for (const text of head) top.append(el("th", text, { scope: "col" }));
     thead.append(top);
     for (const row of rows) {
@@ -280,13 +290,33 @@
     if (on) follow(set.dataset.switch, on.value);
   }
   for (const box of document.querySelectorAll("[data-role=runs] input")) {
-    const set = () => {
-      state.hidden[box.checked ? "delete" : "add"](Number(box.value));
-      for (const e of document.querySelectorAll("figure[data-run]")) e.hidden = state.hidden.has(Number(e.dataset.run));
-    };
-    box.addEventListener("change", () => { set(); redraw(); for (const f of figures) if (!f.hidden) near.observe(f); });
-    set();
+    box.addEventListener("change", choose);
   }
+  for (const name of ["all", "none"]) {
+    const button = document.querySelector("button[data-role=" + name + "]");
+    if (button) button.addEventListener("click", () => { for (const box of checks()) box.checked = name === "all"; choose(); });
+  }
+
+  function checks() { return document.querySelectorAll("[data-role=runs] input"); }
+
+  // What is of strategies that are not chosen goes out of sight, and where nothing is left it is said why.
+  function hide() {
+    for (const box of checks()) state.hidden[box.checked ? "delete" : "add"](Number(box.value));
+    for (const e of document.querySelectorAll("figure[data-run]")) e.hidden = state.hidden.has(Number(e.dataset.run));
+    for (const group of document.querySelectorAll(".figures")) {
+      const all = [...group.querySelectorAll("figure")], word = group.querySelector(".none");
+      const none = all.length > 0 && all.every((e) => e.hidden);
+      if (none && !word) group.append(el("p", "No strategy is chosen.", { class: "empty none" }));
+      if (!none && word) word.remove();
+    }
+  }
+
+  function choose() {
+    hide();
+    redraw();
+    for (const f of figures) if (!f.hidden) near.observe(f);
+  }
+  hide();
 
   // ---- when to draw
 
@@ -303,6 +333,17 @@
     near.observe(f);
   }
 
+  // A table that goes on to the right says so, and no heading that is gone to lies under the toolbar.
+  const edge = (s) => s.classList.toggle("more", s.scrollLeft + s.clientWidth < s.scrollWidth - 2);
+  const sizes = new ResizeObserver((entries) => {
+    for (const { target } of entries) {
+      if (target.classList.contains("scroll")) edge(target);
+      else document.documentElement.style.scrollPaddingTop = getComputedStyle(target).position === "sticky" ? target.offsetHeight + 8 + "px" : "";
+    }
+  });
+  for (const s of document.querySelectorAll(".scroll")) { sizes.observe(s); s.addEventListener("scroll", () => edge(s), { passive: true }); }
+  for (const bar of document.querySelectorAll(".toolbar")) sizes.observe(bar);
+
   let pending = 0;
   addEventListener("resize", () => {
     clearTimeout(pending);
@@ -315,7 +356,7 @@
   addEventListener("beforeprint", () => {
     state.paper = true;
     document.documentElement.classList.add("paper");
-    for (const d of document.querySelectorAll("details:not(.data):not([open])")) { d.open = true; opened.push(d); }
+    for (const d of document.querySelectorAll("details:not(.data):not(.screen):not([open])")) { d.open = true; opened.push(d); }
     for (const f of figures) if (!f.hidden) draw(f);
   });
   addEventListener("afterprint", () => {
