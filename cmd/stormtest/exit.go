@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -58,10 +59,28 @@ func codeOf(command string, err error, w io.Writer) int {
 		return outcome.code
 	}
 	if errors.As(err, &user) {
-		fmt.Fprintf(w, "Run '%s --help' for the flags.\n", command)
+		fmt.Fprint(w, hint(command, err))
 		return codeUsage
 	}
 	return codeFailed
+}
+
+// hint says where to read on about what the user has to mend: of gates alone, their grammar and figures.
+func hint(command string, err error) string {
+	faults := leaves(err)
+	if one, ok := err.(usageError); ok {
+		faults = leaves(one.err)
+	}
+	for _, e := range faults {
+		if errors.As(e, new(*check.Error)) {
+			continue
+		}
+		if strings.HasSuffix(command, " gates") {
+			break
+		}
+		return fmt.Sprintf("Run '%s --help' for the flags.\n", command)
+	}
+	return "Run 'stormtest gates' for what a gate may be on, and how it is written.\n"
 }
 
 // leaves returns the errors that were joined into err.
@@ -94,8 +113,13 @@ func outcomeOf(ctx context.Context, r *record.Result) error {
 }
 
 // outcomeOfGates returns the error that stands for what the gates of a result came to.
+//
+// A log does not say whether its run is valid. What arrived did arrive, so a gate can fail on it; but none passes.
 func outcomeOfGates(r *record.Result) error {
+	log := slices.ContainsFunc(r.Runs, func(run record.Run) bool { return run.FromLog != nil })
 	switch {
+	case log && !check.Passed(r.Gates):
+		return outcomeError{codeGate}
 	case len(r.Gates) > 0 && !r.Valid:
 		return outcomeError{codeInvalid}
 	case !check.Passed(r.Gates):

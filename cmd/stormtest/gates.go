@@ -111,6 +111,17 @@ func writeGatesJSON(w world, named []check.Metric) error {
 	return encoder.Encode(document)
 }
 
+// A gateError is a gate that cannot be used, and where it stood.
+type gateError struct {
+	source string
+	fault  *check.Error
+}
+
+func (e gateError) Error() string {
+	return fmt.Sprintf("%s: %q: %s", e.source, e.fault.Gate, strings.Join(e.fault.Problems, "; "))
+}
+func (e gateError) Unwrap() error { return e.fault }
+
 // gateField is the field and flag of gates.
 const gateField = "gate"
 
@@ -129,7 +140,7 @@ func (j judgedRuns) gates(texts []string, source string) ([]check.Gate, error) {
 		for _, e := range leaves(err) {
 			var f *check.Error
 			if errors.As(e, &f) {
-				e = fmt.Errorf("%s: %q: %s", cmp.Or(source, gateField), f.Gate, strings.Join(f.Problems, "; "))
+				e = gateError{cmp.Or(source, gateField), f}
 			}
 			faults = append(faults, e)
 		}

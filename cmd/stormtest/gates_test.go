@@ -267,7 +267,9 @@ func TestReportJudgesAgain(t *testing.T) {
 		{"a file of old", old, []string{"full:amplification<50"}, codeGate, []string{"no data: the result does not hold this figure of every seed", "@first is judged"}},
 		{"the first of a file of old", old, []string{"full:amplification<50 @first"}, codePassed, []string{"seed 11, the first: amplification is"}},
 		{"not every seed ran", cut, []string{"full:amplification<50"}, codeGate, []string{"5 of 9 seeds ran, which is no pass"}},
-		{"a log", log, []string{"full:arrivals<1000"}, codeInvalid, []string{"no data: a log of arrivals has no figures"}},
+		{"a log", log, []string{"full:arrivals<1000", "waves<1000"}, codeInvalid, []string{"3 of 3 hold", "arrivals is"}},
+		{"what failed in a log", log, []string{"full:arrivals<1", "full:peak_arrivals>=1"}, codeGate, []string{"1 of 2 hold", "arrivals is", "want < 1"}},
+		{"what a log does not hold", log, []string{"full:amplification<1000"}, codeGate, []string{"no data: a log of arrivals does not hold it"}},
 		{"invalid", invalid, []string{"full:amplification<50"}, codeInvalid, []string{"INVALID", "ok full:amplification<50"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

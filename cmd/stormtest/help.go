@@ -38,7 +38,8 @@ const exitCodesAnnotation = "exit-codes"
 
 const exitCodes = `Exit codes:
   0 passed   1 could not run   2 bad flag, plan or file (nothing was sent)
-  3 a gate or a check failed   4 invalid: this machine was the bottleneck, and gates were asked for
+  3 a gate or a check failed   4 gates were asked for, and the run is invalid: this machine was the
+  bottleneck; or it is a log, which does not say so
   130 SIGINT   143 SIGTERM (the reports are still written; a second signal exits at once)
 `
 

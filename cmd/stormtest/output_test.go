@@ -82,6 +82,30 @@ func files(t *testing.T, dir string) string {
 	return text.String()
 }
 
+// What is wrong with gates alone is mended with the list of them; and the flag is told alike everywhere.
+func TestHelpForGates(t *testing.T) {
+	const list = "Run 'stormtest gates' for"
+	for _, tc := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"sim", "--gate", "convoi<1", "--gate", "delay<1s"}, list},
+		{[]string{"gates", "convoi"}, list},
+		{[]string{"sim", "--gate", "convoi<1", "--clients", "0"}, "Run 'stormtest sim --help' for"},
+		{[]string{"sim", "--clients", "0"}, "Run 'stormtest sim --help' for"},
+	} {
+		if got := do(t.Context(), nil, tc.args...); got.code != codeUsage || !strings.Contains(got.err, tc.want) || strings.Count(got.err, "Run '") != 1 {
+			t.Errorf("%q: code %d, %s", tc.args, got.code, got.err)
+		}
+	}
+	const told = "--gate METRIC OP VALUE"
+	for _, command := range []string{"sim", "report"} {
+		if got := do(t.Context(), nil, command, "--help"); !strings.Contains(got.out, told) || strings.Contains(got.out, "([])") {
+			t.Errorf("%s --help has no %s", command, told)
+		}
+	}
+}
+
 // A file without a name is a variable that was never set.
 func TestAFileWithoutAName(t *testing.T) {
 	for _, args := range [][]string{

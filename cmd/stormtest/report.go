@@ -15,14 +15,14 @@ import (
 // newReport returns the command that renders a saved result again.
 func newReport(w world) *cobra.Command {
 	var outs outputs
-	var gates []string
+	var gates texts
 	cmd := &cobra.Command{
 		Use:   "report FILE [flags]",
 		Short: "render a saved result again, or what a log of --hlog holds",
 		Long: `Renders a result that --json saved, as the run itself would have. Of a log that
 --hlog wrote, also of a run that was killed, it renders the arrivals. - is stdin.
 Gates that are given here stand in place of those of the run: they are judged, and
-exit code 3 says that one failed, 4 that the run is invalid.`,
+exit code 3 says that one failed, 4 that the run is invalid or, of a log, may be.`,
 		Example: "  stormtest report result.json\n  stormtest report result.json --csv buckets.csv\n  stormtest report result.json --gate 'convoy_index<0.1'\n  stormtest report killed.hlog --json recovered.json",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
@@ -55,13 +55,21 @@ exit code 3 says that one failed, 4 that the run is invalid.`,
 		},
 	}
 	field, _ := plan.FieldNamed(gateField)
-	cmd.Flags().StringArrayVar(&gates, gateField, nil, field.Usage)
+	cmd.Flags().Var(planGates{&gates, field.Type()}, gateField, field.Usage)
 	cmd.Flags().Lookup(gateField).Annotations = map[string][]string{groupAnnotation: {string(field.Group)}}
 	completeWith(cmd, gateField, completeGates)
 	outs.add(cmd, false)
 	cmd.Flags().BoolP("help", "h", false, "this help")
 	return cmd
 }
+
+// planGates are texts that are told as the plan's field is.
+type planGates struct {
+	*texts
+	kind string
+}
+
+func (g planGates) Type() string { return g.kind }
 
 // judge holds gates against a saved result, in place of its own, and returns the error that stands for the exit code; of no
 // gates it does nothing. A gate that cannot be judged at all is an error of its own.

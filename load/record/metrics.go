@@ -35,6 +35,8 @@ type Metric struct {
 	// AtTarget says that the target knows the figure without its clients, so that it has a value where these are
 	// not ours.
 	AtTarget bool
+	// InLog says that a histogram log of the arrivals is enough to know the figure.
+	InLog bool
 	// OnlyServe says that it has a value where the clients are not ours alone.
 	OnlyServe bool
 
@@ -53,7 +55,8 @@ type Metric struct {
 // Value returns the figure in its unit (durations in ns), or nil where the run has none. A
 // figure that is NaN or infinite is no figure, nor is one that is only known to be beyond its histogram. Nothing was
 // measured in a run that started no operation, so there only operations_started has a value: a gate on nothing must not
-// pass. A run from a log has none. Where the clients were not ours, arrivals stand for operations, and what the target
+// pass. A run from a log
+// has those of its arrivals alone. Where the clients were not ours, arrivals stand for operations, and what the target
 // does not know has no value.
 func (m Metric) Value(r *Run) *float64 {
 	if m.closed(r) != "" {
@@ -78,8 +81,12 @@ func (m Metric) closed(r *Run) string {
 	switch {
 	case m.probe != nil:
 		return "it is of the target before the storm, not of a run"
+	case r.FromLog != nil && !m.InLog:
+		return "a log of arrivals does not hold it"
+	case r.FromLog != nil && r.Books.Arrivals == 0 && m.Name != "arrivals":
+		return nothingArrived
 	case r.FromLog != nil:
-		return "a log of arrivals has no figures"
+		return ""
 	case r.Outside != nil && !m.AtTarget:
 		return "only the clients know it, and they were not ours"
 	case r.Outside != nil && r.Books.Arrivals == 0 && m.Name != "arrivals":

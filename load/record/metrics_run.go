@@ -17,9 +17,17 @@ var operationMetrics = tabled("Operations: what the clients wanted done",
 		Absent: "without a rate no operation is due by itself", value: func(r *Run) *float64 { return whole(r.Operations.Unstarted) }},
 	Metric{Name: "completion", Unit: UnitDuration, Meaning: "moment of the last success",
 		Absent: "not every operation succeeded", value: func(r *Run) *float64 { return whole(r.Completion) }, why: incomplete},
-	Metric{Name: "duration", Unit: UnitDuration, Meaning: "how long the run was", AtTarget: true,
-		value: func(r *Run) *float64 { return count(int64(r.Duration)) }},
+	Metric{Name: "duration", Unit: UnitDuration, Meaning: "how long the run was", AtTarget: true, InLog: true, Absent: "a log of a run that was killed does not say",
+		value: runLength},
 )
+
+// runLength has no value where a log breaks off.
+func runLength(r *Run) *float64 {
+	if r.FromLog != nil && !r.FromLog.Complete {
+		return nil
+	}
+	return count(int64(r.Duration))
+}
 
 func incomplete(r *Run) string {
 	return fmt.Sprintf("not every operation succeeded: %d of %d did", r.Operations.Succeeded, r.Operations.Started)
@@ -47,7 +55,7 @@ const (
 )
 
 var targetMetrics = tabled("Target: what arrived, and what became of it",
-	Metric{Name: "arrivals", Unit: UnitCount, Meaning: "attempts that reached the target, or were sent to a URL", AtTarget: true,
+	Metric{Name: "arrivals", Unit: UnitCount, Meaning: "attempts that reached the target, or were sent to a URL", AtTarget: true, InLog: true,
 		value: func(r *Run) *float64 { return count(r.Books.Arrivals) }},
 	Metric{Name: "arrivals_first", Unit: UnitCount, Meaning: "first attempts that arrived", AtTarget: true,
 		value: inBuckets(func(b *Bucket) int64 { return b.First })},
@@ -63,17 +71,17 @@ var targetMetrics = tabled("Target: what arrived, and what became of it",
 		value: arrived(inBuckets(func(b *Bucket) int64 { return b.Rejected }))},
 	Metric{Name: "goodput", Unit: UnitRate, Meaning: "work finished for a client that still wanted it, per second of the run", Absent: nothingArrived, AtTarget: true,
 		value: arrived(goodputOf)},
-	Metric{Name: "peak_arrivals", Unit: UnitCount, Meaning: "arrivals in the fullest bucket", Absent: nothingArrived, AtTarget: true,
+	Metric{Name: "peak_arrivals", Unit: UnitCount, Meaning: "arrivals in the fullest bucket", Absent: nothingArrived, AtTarget: true, InLog: true,
 		value: arrived(func(r *Run) *float64 { return count(r.Convoy.PeakArrivals) })},
 	Metric{Name: "peak_sliding_arrivals", Unit: UnitCount, Meaning: "arrivals in the fullest bucket's width from any whole ms on", Absent: nothingArrived, AtTarget: true,
 		value: arrived(func(r *Run) *float64 { return count(r.Convoy.PeakSlidingArrivals) })},
-	Metric{Name: "peak_over_capacity", Unit: UnitRatio, Meaning: "fullest bucket over what the target can serve in a bucket", AtTarget: true,
+	Metric{Name: "peak_over_capacity", Unit: UnitRatio, Meaning: "fullest bucket over what the target can serve in a bucket", AtTarget: true, InLog: true,
 		Absent: unknownCapacity + ", or it is 0", value: func(r *Run) *float64 { return r.Convoy.PeakOverCapacity }, why: noCapacity},
-	Metric{Name: "peak_over_mean", Unit: UnitRatio, Meaning: "fullest bucket over the mean bucket", Absent: nothingArrived, AtTarget: true,
+	Metric{Name: "peak_over_mean", Unit: UnitRatio, Meaning: "fullest bucket over the mean bucket", Absent: nothingArrived, AtTarget: true, InLog: true,
 		value: func(r *Run) *float64 { return r.Convoy.PeakOverMean }},
-	Metric{Name: "waves", Unit: UnitCount, Meaning: "runs of buckets above capacity", AtTarget: true,
+	Metric{Name: "waves", Unit: UnitCount, Meaning: "runs of buckets above capacity", AtTarget: true, InLog: true,
 		Absent: unknownCapacity + ", or nothing arrived", value: arrived(func(r *Run) *float64 { return whole(r.Convoy.Waves) }), why: noWaves},
-	Metric{Name: "half_life_waves", Unit: UnitRatio, Meaning: "waves after which their peak has halved", AtTarget: true,
+	Metric{Name: "half_life_waves", Unit: UnitRatio, Meaning: "waves after which their peak has halved", AtTarget: true, InLog: true,
 		Absent: unknownCapacity + ", or the waves are too few to tell", value: func(r *Run) *float64 { return r.Convoy.HalfLifeWaves }},
 )
 

@@ -23,6 +23,9 @@ func UnknownMetric(name string) string {
 			return fmt.Sprintf("unknown metric %q; want one of %s%s", name, strings.Join(f.Names(), " "), statuses)
 		}
 	}
+	if of := ofHistogram(name); of != nil {
+		return fmt.Sprintf("%s is a histogram; want one of %s", name, strings.Join(of, " "))
+	}
 	near := Nearest(name, 3)
 	if len(near) == 0 {
 		return fmt.Sprintf("unknown metric %q; want one such as success_share, convoy_index or latency_p99", name)
@@ -30,8 +33,20 @@ func UnknownMetric(name string) string {
 	return fmt.Sprintf("unknown metric %q; did you mean %s?", name, strings.Join(near, " or "))
 }
 
+// ofHistogram lists the statistics of the histogram of that name, nil where there is none.
+func ofHistogram(name string) []string {
+	var names []string
+	for _, m := range Metrics() {
+		if m.Histogram == name && m.Histogram != "" {
+			names = append(names, m.Name)
+		}
+	}
+	return names
+}
+
 // Nearest returns at most n names or aliases that could have been meant, the nearest first: those
-// a few typing errors away, then those that contain the name or are contained in it.
+// a few typing errors away, then those that contain the name or are contained in it, and those that have a word so few
+// typing errors away.
 func Nearest(name string, n int) []string {
 	const maxNameBytes = 64 // the distance costs the product of the lengths
 	if len(name) > maxNameBytes {
@@ -44,7 +59,7 @@ func Nearest(name string, n int) []string {
 	var found []candidate
 	for _, known := range Names() {
 		score, scoreMax := distance(name, known), max(1, len(name)/3)
-		if len(name) >= 4 && (strings.Contains(known, name) || strings.Contains(name, known)) {
+		if len(name) >= 4 && (strings.Contains(known, name) || strings.Contains(name, known) || hasWord(known, name)) {
 			score = min(score, scoreMax)
 		}
 		if score <= scoreMax {
@@ -57,6 +72,16 @@ func Nearest(name string, n int) []string {
 		names = append(names, c.name)
 	}
 	return names
+}
+
+// hasWord reports whether one of the words of the known name is a typing error or two from name.
+func hasWord(known, name string) bool {
+	for word := range strings.SplitSeq(known, "_") {
+		if distance(word, name) <= max(1, len(name)/4) {
+			return true
+		}
+	}
+	return false
 }
 
 // distance is Levenshtein's: the least number of bytes to insert, delete or replace.
