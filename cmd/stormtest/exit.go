@@ -68,7 +68,7 @@ func codeOf(command string, err error, w io.Writer) int {
 // hint says where to read on about what the user has to mend: of gates alone, their grammar and figures.
 func hint(command string, err error) string {
 	faults := leaves(err)
-	if one, ok := err.(usageError); ok {
+	if one := (usageError{}); errors.As(err, &one) && len(faults) == 1 {
 		faults = leaves(one.err)
 	}
 	for _, e := range faults {

@@ -72,7 +72,7 @@ func TestParseRefuses(t *testing.T) {
 		{"near metric", "convoy_indx<1", []string{"did you mean convoy_index?"}},
 		{"histogram", "latency<1s", []string{"latency is a histogram; want one of latency_min latency_p50"}},
 		{"near word", "convoi<1", []string{"did you mean convoy_index"}},
-		{"a word left out", "sucess<1", []string{"did you mean success_share"}},
+		{"a word left out", "success_shar<1", []string{"did you mean success_share"}},
 		{"no such key", "outcome_5xx<1", []string{`unknown metric "outcome_5xx"`, "outcome_timeout", "as in outcome_503"}},
 		{"near key", "gave_up_budget<1", []string{"want one of", "gave_up_refused_by_budget"}},
 		{"upper case", "P99<1s", []string{"did you mean p99"}},

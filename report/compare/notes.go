@@ -25,7 +25,7 @@ func notes(base side, m matched, o *Other) []string {
 	}
 	add(a.Engine != b.Engine, "real time against virtual time: there no socket is opened and nobody is late, so that lateness and start spread are this machine's part, and neither better nor worse")
 	add((a.Outside == nil) != (b.Outside == nil), "the clients of one side are not stormtest's: what the target knows is compared, and nothing else")
-	add(a.FromLog != nil, "made from logs, which hold arrivals and no figures")
+	add(a.FromLog != nil, "made from logs, which hold arrivals alone")
 	var amounts []string
 	for _, c := range o.PlanChanges {
 		if slices.Contains(extents, c.Name) {

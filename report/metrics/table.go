@@ -159,7 +159,9 @@ var (
 	verdicts = []record.Verdict{
 		record.VerdictConvoy, record.VerdictClumped, record.VerdictOverload, record.VerdictClear, record.VerdictUnjudged, record.VerdictUnserved,
 	}
-	flags = []string{record.FlagPeriodic, record.FlagSharedSeed, record.FlagMetastable}
+	flags = []struct{ word, metric string }{
+		{record.FlagPeriodic, "periodic"}, {record.FlagSharedSeed, "shared_seed"}, {record.FlagMetastable, "metastable"},
+	}
 )
 
 // synchrony is how the retries were spread in time, and what is said of it.
@@ -170,21 +172,25 @@ var synchrony = []row{
 			return words(verdicts, func(v record.Verdict) bool { return v == headline })
 		})
 	}},
-	{"stormtest_flag", Gauge, []string{"flag"}, "1 for each flag beside the verdict, 0 for every other.", func(r reading) []point {
-		return when(r.FromLog == nil, func() []point {
-			return words(flags, func(flag string) bool { return slices.Contains(r.Convoy.Flags, flag) })
-		})
+	{"stormtest_flag", Gauge, []string{"flag"}, "1 for each flag beside the verdict, 0 for every other that the run could have got; one that nobody can know is absent.", func(r reading) []point {
+		var list []point
+		for _, flag := range flags {
+			if known := r.figure(flag.metric); known != nil { // the metric's words are yes and no
+				list = append(list, labelled(flag.word, 1-known[0].sample.Value))
+			}
+		}
+		return list
 	}},
 	{"stormtest_post_outage_convoy_index", Gauge, nil, "The convoy index of the retries after the last outage.", func(r reading) []point { return r.of(r.Convoy.PostOutageIndex) }},
 	{"stormtest_window_peak_over_capacity", Gauge, nil, "Fullest bucket of the judged window, retries alone, over what the target can serve in a bucket.", func(r reading) []point {
 		return r.of(r.Convoy.WindowPeakOverCapacity)
 	}},
 	{"stormtest_peak_arrivals", Gauge, nil, "Arrivals in the fullest bucket.", func(r reading) []point {
-		return when(r.measured(), func() []point { return count(r.Convoy.PeakArrivals) })
+		return r.figure("peak_arrivals")
 	}},
 	{"stormtest_peak_over_mean", Gauge, nil, "Fullest bucket over the mean bucket.", func(r reading) []point { return r.of(r.Convoy.PeakOverMean) }},
 	{"stormtest_waves", Gauge, nil, "Runs of buckets above capacity.", func(r reading) []point {
-		return when(r.measured() && r.Convoy.Waves != nil, func() []point { return count(*r.Convoy.Waves) })
+		return r.figure("waves")
 	}},
 	{"stormtest_half_life_waves", Gauge, nil, "Waves that it takes to halve the peak.", func(r reading) []point { return r.of(r.Convoy.HalfLifeWaves) }},
 	{"stormtest_dispersion", Gauge, nil, "Variance over mean of the retries in a bucket: 1 is Poisson.", func(r reading) []point { return r.figure("dispersion") }},

@@ -280,6 +280,12 @@ func TestSettings(t *testing.T) {
 		{"JSON", []string{endpoint, "OTEL_EXPORTER_OTLP_PROTOCOL=http/json"}, false, "want http/protobuf or grpc"},
 		{"deltas", []string{endpoint, "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE=delta"}, true, "cumulative"},
 		{"exponential histograms", []string{endpoint, "OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION=base2_exponential_bucket_histogram"}, true, "explicit buckets"},
+		{"no scheme", []string{"OTEL_EXPORTER_OTLP_ENDPOINT=127.0.0.1:1"}, false, `OTEL_EXPORTER_OTLP_ENDPOINT: "127.0.0.1:1": want a URL`},
+		{"a host alone", []string{"OTEL_EXPORTER_OTLP_METRICS_ENDPOINT=localhost:4318"}, false, "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT"},
+		{"no secret is told", []string{"OTEL_EXPORTER_OTLP_ENDPOINT=user:secret@localhost:4318"}, false, `"...@localhost:4318"`},
+		{"a host alone for gRPC", []string{"OTEL_EXPORTER_OTLP_ENDPOINT=localhost:4317", "OTEL_EXPORTER_OTLP_PROTOCOL=grpc"}, true, ""},
+		{"an address alone for gRPC", []string{"OTEL_EXPORTER_OTLP_ENDPOINT=127.0.0.1:4317", "OTEL_EXPORTER_OTLP_PROTOCOL=grpc"}, false, "want a URL"},
+		{"no length", []string{endpoint, "OTEL_METRIC_EXPORT_INTERVAL=abc"}, true, `OTEL_METRIC_EXPORT_INTERVAL: "abc": want a number of milliseconds`},
 		{"the last counts", []string{"OTEL_METRICS_EXPORTER=otlp", "OTEL_METRICS_EXPORTER=none"}, false, ""},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -301,7 +307,7 @@ func TestWhatTheSDKCannotRead(t *testing.T) {
 	warnings := send(t, environment(t, "OTEL_EXPORTER_OTLP_ENDPOINT="+serve(t, "http", &got), "OTEL_EXPORTER_OTLP_TIMEOUT=soon",
 		"OTEL_EXPORTER_OTLP_HEADERS=token%ZZ=secret", "OTEL_RESOURCE_ATTRIBUTES=bare"))
 	text := strings.Join(warnings, "\n")
-	for _, want := range []string{"parse duration", "missing value: [bare]"} {
+	for _, want := range []string{`OTEL_EXPORTER_OTLP_TIMEOUT: "soon": want a number of milliseconds`, "missing value: [bare]"} {
 		if strings.Count(text, want) != 1 {
 			t.Errorf("%q says %s %d times", text, want, strings.Count(text, want))
 		}

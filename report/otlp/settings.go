@@ -2,7 +2,9 @@ package otlp
 
 import (
 	"fmt"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -15,6 +17,10 @@ const (
 	envProtocol        = "OTEL_EXPORTER_OTLP_PROTOCOL"
 	envMetricsProtocol = "OTEL_EXPORTER_OTLP_METRICS_PROTOCOL"
 	envTemporality     = "OTEL_EXPORTER_OTLP_METRICS_TEMPORALITY_PREFERENCE"
+	envTimeout         = "OTEL_EXPORTER_OTLP_TIMEOUT"
+	envMetricsTimeout  = "OTEL_EXPORTER_OTLP_METRICS_TIMEOUT"
+	envInterval        = "OTEL_METRIC_EXPORT_INTERVAL"
+	envIntervalTimeout = "OTEL_METRIC_EXPORT_TIMEOUT"
 	envAggregation     = "OTEL_EXPORTER_OTLP_METRICS_DEFAULT_HISTOGRAM_AGGREGATION"
 )
 
@@ -76,6 +82,19 @@ func Read(environ []string) Settings {
 		s.warn("%s: %q: want %s or %s; no metrics are sent", name, protocol, protocolHTTP, protocolGRPC)
 		return s
 	}
+	if name, v := env(envMetricsEndpoint, envEndpoint); v != "" && !s.reaches(v) {
+		s.On = false
+		s.warn("%s: %s: want a URL, such as http://127.0.0.1:4318; no metrics are sent", name, shown(v))
+		return s
+	}
+	for _, name := range []string{envTimeout, envMetricsTimeout, envInterval, envIntervalTimeout} {
+		_, v := env(name)
+		n, err := strconv.Atoi(v)
+		positive := name == envInterval || name == envIntervalTimeout
+		if v != "" && (err != nil || positive && n <= 0) {
+			s.warn("%s: %q: want a number of milliseconds, such as 5000; it is as if it were not set", name, v)
+		}
+	}
 	if name, v := env(envTemporality); v != "" && !strings.EqualFold(v, "cumulative") {
 		s.warn("%s: %q: the counts are cumulative all the same", name, v)
 	}
@@ -83,6 +102,27 @@ func Read(environ []string) Settings {
 		s.warn("%s: %q: the histograms have explicit buckets all the same", name, v)
 	}
 	return s
+}
+
+// reaches reports whether the exporter can make an address of an endpoint. Of what it cannot read it takes no notice, and
+// sends to one that nobody named.
+func (s *Settings) reaches(endpoint string) bool {
+	u, err := url.Parse(endpoint)
+	switch {
+	case err != nil:
+		return false
+	case s.protocol == protocolGRPC: // host:port, and other schemes, are its resolver's
+		return true
+	}
+	return (u.Scheme == "http" || u.Scheme == "https") && u.Host != ""
+}
+
+// shown is an endpoint for people, without what may be a password.
+func shown(endpoint string) string {
+	if i := strings.LastIndexByte(endpoint, '@'); i >= 0 {
+		endpoint = "..." + endpoint[i:]
+	}
+	return strconv.Quote(endpoint)
 }
 
 func (s *Settings) warn(format string, args ...any) {
