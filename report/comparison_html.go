@@ -24,7 +24,7 @@ func ComparisonHTML(w io.Writer, c *compare.Comparison, _ Options) error {
 	if n := len(c.Others) - leads; n > 0 {
 		p.Lead = append(p.Lead, htmlText("and "+plural(int64(n), "result")+" more"))
 	}
-	p.Summary = appendFilled([]htmlSection{comparedVerdicts(c)}, comparedChanges(c), gatesSection(&record.Result{Gates: c.Gates, Valid: true}))
+	p.Summary = appendFilled(nil, comparedChanges(c), comparedVerdicts(c), gatesSection(&record.Result{Gates: c.Gates, Valid: true}))
 	p.Sections = append(p.Sections, comparedArrivals(c), comparedFigures(c), comparedReading(c))
 	return writeHTML(w, p)
 }
@@ -64,16 +64,9 @@ func runsOf(p *compare.Pair) *record.Result {
 	return &record.Result{Runs: []record.Run{*p.Base, *p.Other}}
 }
 
-// comparedVerdicts is the answer: what makes figures worthless, and what each pair comes to.
+// comparedVerdicts is the answer: what each pair comes to.
 func comparedVerdicts(c *compare.Comparison) htmlSection {
 	s := htmlSection{ID: "verdict", Title: "What differs"}
-	for _, t := range comparedTroubles(c) {
-		alert := &htmlAlert{Class: "bad", Role: "invalid", Head: htmlText(styled(t.mark, t.word)), Text: htmlText(t.text)}
-		for _, why := range t.why {
-			alert.Points = append(alert.Points, htmlText(why))
-		}
-		s.Blocks = append(s.Blocks, htmlBlock{Alert: alert})
-	}
 	var list []htmlVerdict
 	for i := range c.Others {
 		for k := range c.Others[i].Pairs {
@@ -100,9 +93,22 @@ func toneClass(mark rune) string {
 	return map[rune]string{markRed: "bad", markYellow: "warn", markGreen: "good"}[mark]
 }
 
-// comparedChanges is what was asked differently.
+// comparedAlerts are what makes figures worthless.
+func comparedAlerts(c *compare.Comparison) []htmlBlock {
+	var list []htmlBlock
+	for _, t := range comparedTroubles(c) {
+		alert := &htmlAlert{Class: "bad", Role: "invalid", Head: htmlText(styled(t.mark, t.word)), Text: htmlText(t.text)}
+		for _, why := range t.why {
+			alert.Points = append(alert.Points, htmlText(why))
+		}
+		list = append(list, htmlBlock{Alert: alert})
+	}
+	return list
+}
+
+// comparedChanges is what was asked differently, behind what makes figures worthless.
 func comparedChanges(c *compare.Comparison) htmlSection {
-	s := htmlSection{ID: "changed", Title: "What changed"}
+	s := htmlSection{ID: "changed", Title: "What changed", Blocks: comparedAlerts(c)}
 	for i := range c.Others {
 		o := &c.Others[i]
 		if len(c.Others) > 1 {
@@ -221,9 +227,10 @@ func comparedFigures(c *compare.Comparison) htmlSection {
 	return s
 }
 
+// comparedTable has the answer beside the name, where a narrow page shows it.
 func comparedTable(role, caption, prefix string, figures []comparedFigure) *htmlTable {
-	table := &htmlTable{Role: role, Caption: caption, Head: textRow("figure", "base", "new", "difference", "known")}
-	table.Head[4].Class = "text"
+	table := &htmlTable{Role: role, Caption: caption, Head: textRow("figure", "difference", beyondNoiseHead, "base", "new")}
+	table.Head[2].Class = "text"
 	seeds := false
 	for i := range figures {
 		f := &figures[i]
@@ -241,8 +248,8 @@ func comparedTable(role, caption, prefix string, figures []comparedFigure) *html
 			known.Chip = toneClass(toneMarks[f.tone])
 		}
 		table.Rows = append(table.Rows, htmlRow{Cells: []htmlCell{
-			{Text: htmlText(f.label)}, side(f.base, f.baseRange, "base", &f.Base), side(f.other, f.otherRange, "other", &f.Other),
-			{Text: htmlText(f.difference), Figure: prefix + "." + f.Metric + ".difference", Value: htmlValue(f.Difference)}, known,
+			{Text: htmlText(f.label)}, {Text: htmlText(f.difference), Figure: prefix + "." + f.Metric + ".difference", Value: htmlValue(f.Difference)}, known,
+			side(f.base, f.baseRange, "base", &f.Base), side(f.other, f.otherRange, "other", &f.Other),
 		}})
 	}
 	if seeds {
@@ -256,7 +263,7 @@ func comparedReading(c *compare.Comparison) htmlSection {
 	fact := func(head, text string) htmlFact { return htmlFact{Head: htmlText(head), Text: htmlText(text)} }
 	facts := []htmlFact{
 		fact("Base and new", "The first result is the base of every other. A difference is new minus base, in percent of the base; of shares it is in points of percent."),
-		fact("Beyond noise", "Other seeds of one plan give other figures, too. A figure is beyond noise where arranging the seeds of both sides anew sets hardly ever any figure as far apart; p is how often. Of the comparisons of a plan with itself at most "+percentText(c.FalsePositiveShare)+" show anything. What is within noise may differ all the same: more seeds would show a smaller difference."),
+		fact("Beyond noise", "Other seeds of one plan give other figures, too. A figure is beyond noise where shuffling which seed belongs to which side almost never sets any figure as far apart; p is how often. Of the comparisons of a plan with itself at most "+percentText(c.FalsePositiveShare)+" show anything. What is within noise may differ all the same: more seeds would show a smaller difference."),
 		fact("Unknown", "With one seed on a side nobody knows what is noise: run both with --repeat."),
 		fact("Certain", "In virtual time one plan and seed leave nothing to chance: what differs is the program's doing."),
 		fact("Better, worse", "Said only where one way is clearly better, and of counts only where both sides had as much to do. Less work is no feat of the side that got less done."),

@@ -11,8 +11,8 @@ import (
 )
 
 // ComparisonMarkdown writes a comparison in GitHub Flavored Markdown, for a pull request or the summary of a step: first what
-// makes figures worthless, then what each strategy comes to, the gates (failed ones first), what was asked
-// differently and the main figures; folded, the arrivals over each other and every figure.
+// makes figures worthless, then what was asked differently, what each strategy comes to, the gates (failed ones first) and
+// the main figures; folded, the arrivals over each other and every figure.
 //
 // Size and strings are treated as by [Markdown].
 func ComparisonMarkdown(w io.Writer, c *compare.Comparison) error {
@@ -46,10 +46,10 @@ func comparedMarkdownHead(c *compare.Comparison) string {
 			rows = append(rows, "**"+escaped(shortened(comparedName(c, i, &pair), nameMost))+"** "+pair.word()+": "+escaped(shortened(unmarked(strings.Join(pair.sentences(), " ")), 2*sentenceMost)))
 		}
 	}
-	b.WriteString(bounded("* ", "strategy", rows) + "\n")
+	b.WriteString(comparedMarkdownChanges(c))
+	b.WriteString("### What differs\n\n" + bounded("* ", "strategy", rows) + "\n")
 	b.WriteString("| | |\n|---|---|\n" + bounded("| ", "result", sides) + "\n")
 	b.WriteString(markdownGates(&record.Result{Gates: c.Gates, Valid: true}))
-	b.WriteString(comparedMarkdownChanges(c))
 	b.WriteString(comparedMarkdownFigures(c))
 	return b.String()
 }
@@ -129,7 +129,7 @@ func comparedMarkdownFigures(c *compare.Comparison) string {
 	if rows == nil {
 		return ""
 	}
-	return "### Figures\n\n| strategy | figure | base | new | difference | known |\n|---|---|--:|--:|--:|---|\n" + bounded("| ", "figure", rows) + "\n"
+	return "### Figures\n\n| strategy | figure | base | new | difference | beyond noise? |\n|---|---|--:|--:|--:|---|\n" + bounded("| ", "figure", rows) + "\n"
 }
 
 // comparedMarkdownFolds folds what a terminal shows with --all, as much as there is room for.

@@ -85,12 +85,15 @@ func writeSummary(p *page, pair *comparedPair) {
 	p.blank()
 }
 
+// beyondNoiseHead stands over what is known of a difference.
+const beyondNoiseHead = "beyond" + string(nbsp) + "noise?"
+
 // The columns of the figures' table.
 func figureHead(ranges bool) []string {
 	if ranges {
-		return []string{"", "base", "5-95" + string(nbsp) + "%", "new", "5-95" + string(nbsp) + "%", "difference", "known"}
+		return []string{"", "base", "5-95" + string(nbsp) + "%", "new", "5-95" + string(nbsp) + "%", "difference", beyondNoiseHead}
 	}
-	return []string{"", "base", "new", "difference", "known"}
+	return []string{"", "base", "new", "difference", beyondNoiseHead}
 }
 
 // writeFigures writes the table of a pair.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"stormtest/load/record"
 	"stormtest/report/compare"
@@ -43,14 +44,16 @@ type comparedPair struct {
 }
 
 // mainFigures are those that stand first, by their metric. The labels are those of the table of all seeds.
-func mainFigures() []repeatedFigure { return repeatedFigures }
+func mainFigures() []repeatedFigure {
+	return append(slices.Clone(repeatedFigures), repeatedFigure{metric: "recovered_after", long: "recovered after"})
+}
 
 // comparedPairOf puts a pair into words.
 func comparedPairOf(p *compare.Pair) comparedPair {
 	out := comparedPair{Pair: p, title: pairTitle(p), verdict: verdictChange(p)}
 	for i := range p.Figures {
 		if f := &p.Figures[i]; f.Base.Value != nil || f.Other.Value != nil {
-			out.all = append(out.all, comparedFigureOf(f))
+			out.all = append(out.all, comparedFigureOf(p, f))
 		}
 	}
 	for _, m := range mainFigures() {
@@ -73,13 +76,80 @@ func pairTitle(p *compare.Pair) string {
 	return other + " against " + base
 }
 
-// verdictChange says what became of the verdict; nothing where that is noise.
+// verdictChange says what became of the verdict, and between which moments each was judged where that is not the same;
+// nothing where the change is noise.
 func verdictChange(p *compare.Pair) string {
 	base, other := judgementText(p.BaseVerdict), judgementText(p.OtherVerdict)
 	if base == other || p.VerdictFinding == compare.Within {
 		return ""
 	}
-	return base + " -> " + other
+	text := base + " -> " + other
+	if windows := windowsText(p); windows != "" {
+		text += ", " + windows
+	}
+	return text
+}
+
+// windowsText says between which moments each side is judged; empty where these are the same.
+func windowsText(p *compare.Pair) string {
+	if p.Windows() == "" {
+		return ""
+	}
+	rounded := func(d time.Duration) string {
+		if d > 10*time.Second { // where it ended with the run
+			d = d.Round(100 * time.Millisecond)
+		}
+		return moment(d)
+	}
+	side := func(w compare.Window) string {
+		if w.To <= w.From {
+			return "nothing"
+		}
+		return rounded(w.From) + " to " + rounded(w.To)
+	}
+	return "judged from " + side(p.BaseWindow) + " against " + side(p.OtherWindow)
+}
+
+// flagText says what became of a flag, or that both sides have it. No flag is no news.
+func flagText(f *compare.Flag) string {
+	side := func(s compare.FlagSeeds) string {
+		switch {
+		case s.Seeds > 1 && s.Known == 0:
+			return "not known in any of " + plural(s.Seeds, "seed")
+		case s.Seeds > 1 && s.Known < s.Seeds:
+			return "in " + count(s.Flagged) + " of " + plural(s.Seeds, "seed") + " (not known in " + count(s.Seeds-s.Known) + ")"
+		case s.Seeds > 1:
+			return "in " + count(s.Flagged) + " of " + plural(s.Seeds, "seed")
+		case s.Known == 0:
+			return "not known"
+		case s.Flagged == 0:
+			return "no"
+		}
+		return "yes"
+	}
+	base, other := side(f.Base), side(f.Other)
+	if base == other {
+		return f.Flag + " on both sides" + strings.TrimSuffix(", "+base+" each", ", yes each")
+	}
+	return f.Flag + " " + base + " -> " + other
+}
+
+// flagMore says that a flag is on one side more than noise would make it.
+func flagMore(f *compare.Flag) bool {
+	return f.Finding == compare.Beyond || f.Finding == compare.Certain
+}
+
+// flagTone is that of what is more than noise.
+func flagTone(f *compare.Flag) tone {
+	switch {
+	case !flagMore(f):
+		return toneNone
+	case f.Effect == compare.Worse:
+		return toneWorse
+	case f.Effect == compare.Better:
+		return toneBetter
+	}
+	return toneOther
 }
 
 // judgementText is a verdict or, of several seeds, how many had which.
@@ -99,10 +169,13 @@ func judgementText(j compare.Judgement) string {
 	return cmp.Or(clean(string(j.Verdict)), none)
 }
 
-func comparedFigureOf(f *compare.Figure) comparedFigure {
+func comparedFigureOf(p *compare.Pair, f *compare.Figure) comparedFigure {
 	out := comparedFigure{Figure: f, label: f.Metric, difference: differenceText(f), known: knownText(f), tone: toneOf(f)}
 	out.base, out.baseRange = valueText(f, f.Base)
 	out.other, out.otherRange = valueText(f, f.Other)
+	if p.Moved(f.Metric) {
+		out.known += ", other window"
+	}
 	return out
 }
 
@@ -193,7 +266,7 @@ func knownText(f *compare.Figure) string {
 	case compare.Beyond:
 		return beyondWord(f) + ", " + compare.ChanceText(f.P)
 	case compare.Within:
-		return "noise, " + compare.ChanceText(f.P)
+		return "no, " + compare.ChanceText(f.P)
 	case compare.Outside:
 		return "outside" + string(nbsp) + plural(max(f.Base.Seeds, f.Other.Seeds), "seed")
 	case compare.Inside:
@@ -263,7 +336,10 @@ var pairMarks = map[string]rune{
 // word is what a pair comes to, in one.
 func (p *comparedPair) word() string {
 	differing := p.count(func(f *comparedFigure) bool { return f.Finding != compare.Equal && f.Finding != compare.NoValue })
-	in := func(t tone) bool { return p.count(func(f *comparedFigure) bool { return f.tone == t }) > 0 }
+	in := func(t tone) bool {
+		return p.count(func(f *comparedFigure) bool { return f.tone == t }) > 0 ||
+			slices.ContainsFunc(p.Flags, func(f compare.Flag) bool { return flagTone(&f) == t })
+	}
 	switch {
 	case differing == 0 && len(p.all) > 0 && p.count(func(f *comparedFigure) bool { return f.Finding == compare.NoValue }) == 0:
 		return pairSame
@@ -293,38 +369,42 @@ type comparedSentence struct {
 	text string
 }
 
-// summary says what a pair comes to.
+// summary says what a pair comes to, what is beyond noise first.
 func (p *comparedPair) summary() []comparedSentence {
 	var list []comparedSentence
 	add := func(t tone, word, text string) { list = append(list, comparedSentence{t, word, text}) }
-	differing := p.count(func(f *comparedFigure) bool { return f.Finding != compare.Equal && f.Finding != compare.NoValue })
 	compared := p.count(func(f *comparedFigure) bool { return f.Finding != compare.NoValue })
 	switch {
 	case len(p.all) == 0:
 		add(toneNone, "", "no figures to compare")
-	case differing == 0:
+	case p.differing() == 0:
 		text := "all " + count(compared) + " figures are the same"
 		if p.ArrivalsEqual {
 			text += ", and so are the arrivals of every bucket"
 		}
 		add(toneNone, "no difference", text)
 	case p.Grounds == compare.BySeeds || p.Grounds == compare.ByPlan:
-		p.summariseBeyond(compared, add)
+		word, text := p.beyond(compared)
+		add(toneNone, word, text)
 	case p.Grounds == compare.ByRange:
-		outside := p.phrases(func(f *comparedFigure) bool { return f.Finding == compare.Outside })
-		text := "the one run lies outside the range of the seeds in " + count(p.count(func(f *comparedFigure) bool { return f.Finding == compare.Outside })) +
-			" of " + plural(compared, "figure")
-		if len(outside) > 0 {
-			text += ": " + strings.Join(outside, ", ")
-		}
-		add(toneNone, "", text+". By chance alone, 2 in "+count(p.seedsMost()+1)+" do; run both with --repeat to know")
+		add(toneNone, "one run against seeds", p.outside(compared))
 	default:
-		phrases := p.phrases(func(f *comparedFigure) bool { return finite(f.Difference) && *f.Difference != 0 })
-		add(toneNone, "differs", andMore(phrases, differing))
-		add(toneNone, "nobody knows what of this is noise", p.Grounds.Why())
+		add(toneNone, "nobody knows what is noise", p.Grounds.Why())
 	}
-	if p.verdict != "" {
+	if !p.verdictMore() && p.verdict != "" {
 		add(toneNone, "verdict", p.verdict)
+	}
+	for i := range p.Flags {
+		if f := &p.Flags[i]; !flagMore(f) {
+			text := flagText(f)
+			if f.Finding == compare.Within {
+				text += ", which is no more than noise"
+			}
+			add(toneNone, "", text)
+		}
+	}
+	if known := p.Grounds == compare.BySeeds || p.Grounds == compare.ByPlan || p.Grounds == compare.ByRange; !known && p.differing() > 0 {
+		add(toneNone, "differs", andMore(p.phrases((*comparedFigure).differs), p.differing()))
 	}
 	if missing := p.missing(); missing != "" {
 		add(toneNone, "", missing)
@@ -332,21 +412,83 @@ func (p *comparedPair) summary() []comparedSentence {
 	return list
 }
 
-// summariseBeyond lists what is more than noise.
-func (p *comparedPair) summariseBeyond(compared int64, add func(tone, string, string)) {
-	if p.count((*comparedFigure).more) == 0 && !p.verdictMore() {
-		add(toneNone, "nothing beyond noise", "the "+plural(compared, "figure")+" differ no more than the seeds of one plan do")
-		return
+// differs says that a figure is not the same on both sides, whatever is known of that.
+func (f *comparedFigure) differs() bool {
+	return finite(f.Difference) && *f.Difference != 0 || f.more()
+}
+
+func (p *comparedPair) differing() int64 { return p.count((*comparedFigure).differs) }
+
+// beyond is the sentence of what is more than noise: flags and verdict first, then what is better, worse, or neither.
+func (p *comparedPair) beyond(compared int64) (word, text string) {
+	var parts []string
+	for i := range p.Flags {
+		if f := &p.Flags[i]; flagMore(f) {
+			parts = append(parts, toned(flagTone(f), flagText(f)))
+		}
 	}
+	if p.verdictMore() && p.verdict != "" {
+		parts = append(parts, "verdict "+p.verdict)
+	}
+	better, worse := p.in(toneBetter), p.in(toneWorse)
 	for _, group := range []struct {
 		tone tone
 		word string
-	}{{toneWorse, "worse"}, {toneBetter, "better"}, {toneOther, "differs"}} {
-		in := func(f *comparedFigure) bool { return f.tone == group.tone }
-		if n := p.count(in); n > 0 {
-			add(group.tone, group.word, andMore(p.phrases(in), n))
+		n    int64
+	}{{toneBetter, "better", better}, {toneWorse, "worse", worse}} {
+		if group.n == 0 {
+			continue
+		}
+		text := andMore(p.phrases(func(f *comparedFigure) bool { return f.tone == group.tone }), group.n)
+		if len(parts) > 0 || better > 0 && worse > 0 { // else the word of the pair has said it
+			text = styled(toneMarks[group.tone], group.word) + ": " + text
+		}
+		parts = append(parts, text)
+	}
+	if n := p.in(toneOther); n > 0 {
+		phrases := p.phrases(func(f *comparedFigure) bool { return f.tone == toneOther })
+		switch {
+		case len(phrases) > 0:
+			parts = append(parts, "neither better nor worse: "+andMore(phrases, n))
+		case len(parts) > 0:
+			parts = append(parts, plural(n, "figure")+" more, neither better nor worse")
+		default:
+			parts = append(parts, plural(n, "figure")+", neither better nor worse")
 		}
 	}
+	switch {
+	case parts == nil && p.Grounds == compare.ByPlan:
+		return "no difference", "the seeds have the same figures"
+	case parts == nil:
+		return "nothing beyond noise, " + p.seedsWords(), "the " + plural(compared, "figure") + " differ no more than the seeds of one plan do"
+	case p.Grounds == compare.ByPlan:
+		return "certain, as nothing is left to chance", strings.Join(parts, "; ")
+	}
+	return "beyond noise, " + p.seedsWords(), strings.Join(parts, "; ")
+}
+
+// in counts the figures of a tone.
+func (p *comparedPair) in(t tone) int64 {
+	return p.count(func(f *comparedFigure) bool { return f.tone == t })
+}
+
+// seedsWords says of how many seeds each side of the pair is.
+func (p *comparedPair) seedsWords() string {
+	base, other := p.all[0].Base.Seeds, p.all[0].Other.Seeds
+	if base == other {
+		return plural(base, "seed") + " each"
+	}
+	return count(base) + " against " + plural(other, "seed")
+}
+
+// outside is the sentence of one run that is held against the seeds of the other side.
+func (p *comparedPair) outside(compared int64) string {
+	isOutside := func(f *comparedFigure) bool { return f.Finding == compare.Outside }
+	text := "it lies outside their range in " + count(p.count(isOutside)) + " of " + plural(compared, "figure")
+	if phrases := p.phrases(isOutside); len(phrases) > 0 {
+		text += ": " + strings.Join(phrases, ", ")
+	}
+	return text + ". By chance alone, 2 in " + plural(p.seedsMost()+1, "figure") + " do; run both with --repeat to know"
 }
 
 // andMore lists phrases, and how many of all figures they leave out.
@@ -386,15 +528,12 @@ func (p *comparedPair) missing() string {
 	}
 	var parts []string
 	if base != nil {
-		parts = append(parts, strings.Join(base, ", ")+" of the base alone")
+		parts = append(parts, "the base alone has a value for "+strings.Join(base, ", "))
 	}
 	if other != nil {
-		parts = append(parts, strings.Join(other, ", ")+" of the new alone")
+		parts = append(parts, "the new alone has a value for "+strings.Join(other, ", "))
 	}
-	if parts == nil {
-		return ""
-	}
-	return "there is a value for " + strings.Join(parts, ", ")
+	return strings.Join(parts, "; ")
 }
 
 // sentences is what a pair comes to as text, each sentence with its word in the colour of its tone.
@@ -408,6 +547,8 @@ func (p *comparedPair) sentences() []string {
 				mark = markBold
 			}
 			text = styled(mark, s.word) + ": " + text
+		} else {
+			text = upperFirst(text)
 		}
 		list = append(list, text)
 	}
@@ -440,9 +581,12 @@ func sideText(s *compare.Side, inside bool) string {
 	}
 	engine := map[string]string{record.EngineReal: "real time", record.EngineVirtual: "virtual time"}[s.Engine]
 	parts = append(parts, cmp.Or(engine, clean(s.Engine), "unknown clock"))
-	if s.Seeds > 1 {
+	switch {
+	case len(s.Each) > 1:
+		parts = append(parts, plural(s.Seeds, "seed")+" between"+string(nbsp)+plainUint(s.Each[0])+" and"+string(nbsp)+plainUint(s.Each[len(s.Each)-1]))
+	case s.Seeds > 1:
 		parts = append(parts, plural(s.Seeds, "seed")+" from"+string(nbsp)+plainUint(s.Seed))
-	} else {
+	default:
 		parts = append(parts, "seed"+string(nbsp)+plainUint(s.Seed))
 	}
 	parts = append(parts, "stormtest "+cmp.Or(clean(s.Version), "of unknown version"))
@@ -519,7 +663,7 @@ func changeText(c *compare.Change) string {
 // sameText says that the plans are one, and whether the seeds are; empty where they are not.
 func sameText(base *compare.Side, o *compare.Other) string {
 	switch {
-	case o.Same && base.Seed == o.Seed && base.Seeds == o.Seeds:
+	case o.Same && base.SameSeeds(&o.Side):
 		return "nothing that was asked, the seeds included"
 	case o.Same:
 		return "nothing that was asked but the seeds"
@@ -566,7 +710,7 @@ func methodText(c *compare.Comparison) string {
 	for i := range c.Others {
 		for k := range c.Others[i].Pairs {
 			if c.Others[i].Pairs[k].Grounds == compare.BySeeds {
-				return "a figure is beyond noise where arranging the seeds of both sides anew sets hardly ever any figure as far apart (a permutation test of all figures together). " +
+				return "a figure is beyond noise where shuffling which seed belongs to which side almost never sets any figure as far apart (a permutation test of all figures together). " +
 					"Of the comparisons of a plan with itself, at most " + percentText(c.FalsePositiveShare) + " show anything at all."
 			}
 		}

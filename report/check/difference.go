@@ -74,16 +74,34 @@ func (d Difference) Value(base, other float64) (float64, bool) {
 	return v, !math.IsNaN(v) && !math.IsInf(v, 0)
 }
 
+// Legible rounds what Value returned of base and other for people, and not so far that it would seem to be on another side
+// of the bound; counts stay whole.
+func (d Difference) Legible(value, base, other float64) float64 {
+	m, _ := Lookup(d.Metric)
+	switch {
+	case d.atBound(value, base, other):
+		return d.Bound
+	case !d.Relative && m.Unit != Duration && value == math.Trunc(value) && math.Abs(value) < 1<<53:
+		return value
+	}
+	return legible(value, d.Bound)
+}
+
 // Holds compares what Value returned of base and other with the bound. It takes what differs by rounding for equal.
 func (d Difference) Holds(value, base, other float64) bool {
+	if d.atBound(value, base, other) {
+		value = d.Bound
+	}
+	return d.Op.Holds(value, d.Bound)
+}
+
+// atBound reports whether a value differs from the bound by rounding alone.
+func (d Difference) atBound(value, base, other float64) bool {
 	rounding := roundingShare * max(math.Abs(base), math.Abs(other))
 	if d.Relative {
 		rounding = roundingShare * max(100, math.Abs(d.Bound))
 	}
-	if math.Abs(value-d.Bound) <= rounding {
-		value = d.Bound
-	}
-	return d.Op.Holds(value, d.Bound)
+	return math.Abs(value-d.Bound) <= rounding
 }
 
 // ParseDifferences parses every gate and returns all faults of all of them, joined; each is an *Error.

@@ -62,12 +62,14 @@ type Comparison struct {
 
 // A Side is where the figures of one side come from.
 type Side struct {
-	Name           string    `json:"name"` // of the file or, in a comparison inside one result, of the strategy
-	Version        string    `json:"version"`
-	Engine         string    `json:"engine"`
-	PlanHash       string    `json:"plan_hash"`
-	Seed           uint64    `json:"seed"`
-	Seeds          int64     `json:"seeds"` // that came to their end, of the strategy with most
+	Name     string `json:"name"` // of the file or, in a comparison inside one result, of the strategy
+	Version  string `json:"version"`
+	Engine   string `json:"engine"`
+	PlanHash string `json:"plan_hash"`
+	Seed     uint64 `json:"seed"`
+	Seeds    int64  `json:"seeds"` // that came to their end, of the strategy with most
+	// Each are these seeds where they do not follow each other, as those of results that were merged may.
+	Each           []uint64  `json:"each,omitempty"`
 	StartedAt      time.Time `json:"started_at"`
 	Valid          bool      `json:"valid"`
 	InvalidReasons []string  `json:"invalid_reasons"`
@@ -77,6 +79,11 @@ type Side struct {
 
 	// Plan is that of the result, for pictures.
 	Plan json.RawMessage `json:"-"`
+}
+
+// SameSeeds reports whether both sides are of the same seeds.
+func (s *Side) SameSeeds(t *Side) bool {
+	return s.Seed == t.Seed && s.Seeds == t.Seeds && slices.Equal(s.Each, t.Each)
 }
 
 // An Other is one result, or one strategy, held against the base.
@@ -91,6 +98,8 @@ type Other struct {
 	Pairs     []Pair   `json:"pairs"`
 	OnlyBase  []string `json:"strategies_only_in_base"`
 	OnlyOther []string `json:"strategies_only_in_other"`
+
+	rated bool // a side asks for a rate
 }
 
 // A Change is something that differs between base and other. A list is written as its elements joined by "; ".
@@ -111,6 +120,12 @@ type Pair struct {
 	OtherVerdict  Judgement `json:"other_verdict"`
 	// VerdictFinding says what is known of a difference between the verdicts.
 	VerdictFinding Finding `json:"verdict_finding"`
+	// BaseWindow and OtherWindow are where verdict, convoy index and the figures of the window are taken from. Those of a
+	// run that was over before their end say how far they came with the first seed.
+	BaseWindow  Window `json:"base_window"`
+	OtherWindow Window `json:"other_window"`
+	// Flags are those that some seed of a side has, METASTABLE first.
+	Flags []Flag `json:"flags"`
 	// ArrivalsEqual says that as many arrived in every bucket.
 	ArrivalsEqual bool     `json:"arrivals_equal"`
 	Figures       []Figure `json:"figures"`
@@ -161,6 +176,7 @@ func (m matched) other(base side, fields []Field) Other {
 	var known bool
 	o.PlanChanges, known = planChanges(base, m, fields)
 	o.OtherChanges = otherChanges(base, m)
+	o.rated = rated(base.result) || rated(m.result)
 	o.Same = known && len(o.PlanChanges) == 0
 	for _, p := range m.pairs {
 		o.Pairs = append(o.Pairs, newPair(p, &o, o.Same && base.result.Seed == m.result.Seed))
@@ -174,9 +190,12 @@ func newPair(m match2, o *Other, sameDraw bool) Pair {
 	p := Pair{
 		BaseStrategy: m.base.Strategy, OtherStrategy: m.other.Strategy, Base: m.base, Other: m.other,
 		BaseVerdict: judgement(m.base), OtherVerdict: judgement(m.other), ArrivalsEqual: arrivalsEqual(m.base, m.other),
+		BaseWindow: windowOf(m.base), OtherWindow: windowOf(m.other),
 	}
 	p.Grounds = grounds(m, sameDraw)
-	p.Figures = figures(m.base, m.other, o)
+	p.Figures = figures(m.base, m.other)
+	p.Flags = flags(m.base, m.other)
+	p.weigh(o)
 	if p.BaseVerdict.equal(p.OtherVerdict) {
 		p.VerdictFinding = Equal
 	}
@@ -193,9 +212,34 @@ func judgement(run *record.Run) Judgement {
 	return j
 }
 
-// equal reports whether as many seeds had each verdict or, where one ran, it had the same.
+// equal reports whether as large a share of the seeds had each verdict.
 func (j Judgement) equal(k Judgement) bool {
-	return maps.Equal(j.Seeds, k.Seeds) && (len(j.Seeds) > 0 || j.Verdict == k.Verdict)
+	a, seedsA := j.counts()
+	b, seedsB := k.counts()
+	for _, v := range verdictsOf(a, b) {
+		if a[v]*seedsB != b[v]*seedsA {
+			return false
+		}
+	}
+	return true
+}
+
+// counts is how many seeds had each verdict, and how many there are, one where one ran.
+func (j Judgement) counts() (counts map[record.Verdict]int64, seeds int64) {
+	if len(j.Seeds) == 0 {
+		return map[record.Verdict]int64{j.Verdict: 1}, 1
+	}
+	for _, n := range j.Seeds {
+		seeds += n
+	}
+	return j.Seeds, seeds
+}
+
+// verdictsOf are the verdicts that some seed of either side had, sorted.
+func verdictsOf(a, b map[record.Verdict]int64) []record.Verdict {
+	list := slices.AppendSeq(slices.Collect(maps.Keys(a)), maps.Keys(b))
+	slices.Sort(list)
+	return slices.Compact(list)
 }
 
 // arrivalsEqual reports whether every bucket of both runs has as many arrivals. Buckets without any may be missing.

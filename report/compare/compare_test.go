@@ -29,6 +29,7 @@ func aRun(strategy string, attempts int64) record.Run {
 		Books:   record.Books{AttemptsSent: attempts, Arrivals: attempts, Balanced: true}, Generator: record.Generator{KeptUp: true},
 	}
 	run.Convoy.Verdict, run.Convoy.PeakArrivals = record.VerdictClear, attempts
+	run.Convoy.WindowFrom, run.Convoy.WindowTo = time.Second, 10*time.Second
 	return run
 }
 
@@ -224,6 +225,12 @@ func TestNotes(t *testing.T) {
 		{"tool", func(r *record.Result) { r.Tool.Version, r.Runs[0] = "2.0.0", aRun("full", 9001) }, "can only come from stormtest: 1.0.0 and 2.0.0"},
 		{"another build", func(r *record.Result) { r.Runs[0] = aRun("full", 9001) }, "both say 1.0.0"},
 		{"engine", func(r *record.Result) { r.Runs[0].Engine = record.EngineReal }, "real time against virtual time"},
+		{"duration", func(r *record.Result) {
+			r.Plan, r.Runs[0].Operations.Unfinished = json.RawMessage(`{"clients":2000,"base":"100ms","duration":"10s"}`), 9
+		}, "duration: one side was watched for longer"},
+		{"window", func(r *record.Result) {
+			r.Runs[0].Convoy.WindowFrom, r.Runs[0].Convoy.WindowTo = 2*time.Second, 20*time.Second
+		}, "judged from 1s to 10s against 2s to 20s"},
 		{"clients", func(r *record.Result) { r.Plan = json.RawMessage(`{"clients":1000,"base":"100ms"}`) }, "clients: there was not as much to do"},
 		{"capacity", func(r *record.Result) { r.Runs[0].CapacityPerSecond = ptr(500.0) }, "by that of each"},
 		{"no plan", func(r *record.Result) { r.Plan = json.RawMessage("null") }, "b.json holds no plan"},
@@ -473,5 +480,181 @@ func TestGates(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Where a word is said of seeds without a convoy index, it is held against noise as any other, and the seeds that a
+// strategy did not come to are no seeds without a word.
+func TestVerdictsWithoutAnIndex(t *testing.T) {
+	run := func(strategy string, verdicts ...record.Verdict) record.Run {
+		var list []record.Seed
+		for i, v := range verdicts {
+			one := aRun(strategy, 9000+int64(i%3))
+			one.Convoy.Verdict = v
+			if v == record.VerdictConvoy {
+				one.Convoy.ConvoyIndex = ptr(0.5)
+			}
+			list = append(list, record.SeedOf(&one))
+		}
+		out := aRun(strategy, 9000)
+		out.Repeats = record.RepeatsOf(1, 20, list)
+		return out
+	}
+	many := func(v record.Verdict, n int) []record.Verdict { return slices.Repeat([]record.Verdict{v}, n) }
+	overload, convoy, clear := many(record.VerdictOverload, 10), many(record.VerdictConvoy, 10), many(record.VerdictClear, 10)
+	for _, tt := range []struct {
+		name      string
+		base, new []record.Verdict
+		want      compare.Finding
+	}{
+		{"overload becomes unjudged", overload, clear, compare.Beyond}, {"the same", overload, overload, compare.Equal},
+		{"cut, of one word", convoy[:4], convoy, compare.Equal}, {"a third as many, in the same shares", append(convoy[:1:1], clear[:1]...), append(convoy[:5:5], clear[:5]...), compare.Equal},
+		{"cut, of another word", append(convoy[:3:3], clear[:1]...), convoy, compare.Within},
+	} {
+		// The other strategy has every seed, as in a run that was cut in its last strategy.
+		base, other := result(planBase, 1, run("full", overload...), run("none", tt.base...)), result(planBase, 101, run("full", overload...), run("none", tt.new...))
+		p := &compared(t, compare.Options{}, base, other).Others[0].Pairs[1]
+		if p.VerdictFinding != tt.want {
+			t.Errorf("%s: the verdicts are %s, want %s", tt.name, p.VerdictFinding, tt.want)
+		}
+		for _, f := range p.Figures {
+			if f.CountP != nil && *f.CountP <= compare.FalsePositiveShare && tt.name != "overload becomes unjudged" {
+				t.Errorf("%s: %s is in %d of %d seeds against %d of %d beyond noise", tt.name, f.Metric, f.Other.Count, f.Other.Seeds, f.Base.Count, f.Base.Seeds)
+			}
+		}
+	}
+}
+
+// A flag is told of both sides, and held against noise; METASTABLE is the first.
+func TestFlags(t *testing.T) {
+	of := func(first uint64, metastable, seeds int) *record.Result {
+		var list []record.Seed
+		for i := range seeds {
+			one := aRun("full", 9000+int64(i%3))
+			one.Recovery.GoodputBefore, one.Recovery.RecoveredAt = ptr(85.0), ptr(2*time.Second)
+			one.Convoy.Flags, one.DelayShares.FirstMode = []string{record.FlagSharedSeed}, ptr(1.0)
+			if i < metastable {
+				one.Recovery.RecoveredAt = nil
+				one.Convoy.Flags = append(one.Convoy.Flags, record.FlagMetastable)
+			}
+			list = append(list, record.SeedOf(&one))
+		}
+		run := aRun("full", 9000)
+		run.Repeats = record.RepeatsOf(first, seeds, list)
+		return result(planBase, first, run)
+	}
+	for _, tt := range []struct {
+		name         string
+		base, other  int
+		seeds        int
+		want         compare.Finding
+		effect, flag string
+	}{
+		{"all", 0, 6, 6, compare.Beyond, compare.Worse, "METASTABLE"}, {"none any more", 6, 0, 6, compare.Beyond, compare.Better, "METASTABLE"},
+		{"one of six", 0, 1, 6, compare.Within, compare.Worse, "METASTABLE"}, {"as many", 4, 4, 6, compare.Equal, compare.Neutral, "METASTABLE"},
+		{"too few to know", 0, 3, 3, compare.Unknown, compare.Worse, "METASTABLE"}, {"on neither side", 0, 0, 6, compare.Equal, compare.Neutral, "SHARED-SEED"},
+	} {
+		p := &compared(t, compare.Options{}, of(1, tt.base, tt.seeds), of(101, tt.other, tt.seeds)).Others[0].Pairs[0]
+		f := p.Flags[0]
+		if f.Flag != tt.flag || f.Finding != tt.want || f.Effect != tt.effect || f.Base.Seeds != int64(tt.seeds) {
+			t.Errorf("%s: %+v, want %s %s %s", tt.name, f, tt.flag, tt.want, tt.effect)
+		}
+		if tt.flag == "METASTABLE" && (f.Base.Flagged != int64(tt.base) || f.Other.Flagged != int64(tt.other) || len(p.Flags) != 2) {
+			t.Errorf("%s: %+v", tt.name, p.Flags)
+		}
+	}
+}
+
+// What one value is on both sides is the same, however many seeds have it.
+func TestOneValueIsEqualInAnyNumberOfSeeds(t *testing.T) {
+	r := rand.New(rand.NewPCG(6, 6))
+	for _, n := range []int{3, 12} {
+		c := compared(t, compare.Options{}, result(planBase, 1, seeds("full", 1, around(r, 9000, n))), result(planBase, 101, seeds("full", 101, around(r, 9000, 2*n))))
+		if f := figure(t, &c.Others[0].Pairs[0], "operations_started"); f.Finding != compare.Equal {
+			t.Errorf("%d against %d seeds: 2,000 operations are %s to 2,000", n, 2*n, f.Finding)
+		}
+	}
+}
+
+// What is of another window, or grew with the time that was watched, is neither better nor worse.
+func TestWhatDoesNotCompareIsNeutral(t *testing.T) {
+	of := func(plan string, first uint64, change func(*record.Run)) *record.Result {
+		var list []record.Seed
+		var run record.Run
+		for i := range 6 {
+			run = aRun("full", 9000+int64(i))
+			change(&run)
+			list = append(list, record.SeedOf(&run))
+		}
+		run.Repeats = record.RepeatsOf(first, 6, list)
+		return result(plan, first, run)
+	}
+	const short, rate = `{"duration":"10s"}`, `{"duration":"10s","rate":"80/s"}`
+	asIs := func(run *record.Run) { run.Convoy.ConvoyIndex = ptr(0.5) }
+	better := func(run *record.Run) {
+		run.Convoy.ConvoyIndex, run.Amplification = ptr(0.1), ptr(3.0)
+	}
+	moved := func(run *record.Run) {
+		better(run)
+		run.Convoy.WindowFrom, run.Convoy.WindowTo = 2*time.Second, 20*time.Second
+	}
+	unfinished := func(run *record.Run) {
+		better(run)
+		run.Operations.Unfinished = 7
+	}
+	for _, tt := range []struct {
+		name          string
+		plan          string
+		change        func(*record.Run)
+		index, amplif string
+	}{
+		{"the same window", planBase, better, compare.Better, compare.Better}, {"another window", planBase, moved, compare.Neutral, compare.Better},
+		{"watched for longer, not done", short, unfinished, compare.Better, compare.Neutral}, {"watched for longer, and done", short, better, compare.Better, compare.Better},
+		{"a rate for longer", rate, better, compare.Better, compare.Neutral},
+	} {
+		p := &compared(t, compare.Options{}, of(planBase, 1, asIs), of(tt.plan, 101, tt.change)).Others[0].Pairs[0]
+		if index, amplif := figure(t, p, "convoy_index"), figure(t, p, "amplification"); index.Effect != tt.index || amplif.Effect != tt.amplif || index.Finding != compare.Beyond {
+			t.Errorf("%s: convoy index %s, want %s; amplification %s, want %s", tt.name, index.Effect, tt.index, amplif.Effect, tt.amplif)
+		}
+	}
+}
+
+// A result beside one that it was merged into is told.
+func TestRunsOnBothSides(t *testing.T) {
+	r := rand.New(rand.NewPCG(7, 7))
+	base, more := result(planBase, 1, seeds("full", 1, around(r, 9000, 6))), result(planBase, 101, seeds("full", 101, around(r, 9000, 6)))
+	merged, err := compare.Merge(inputs(base, more), fields)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := compared(t, compare.Options{}, base, merged)
+	if notes := strings.Join(c.Others[0].Notes, "\n"); !strings.Contains(notes, "6 of the runs are on both sides") {
+		t.Errorf("notes %q", notes)
+	}
+	if c.Others[0].Each == nil || c.Base.SameSeeds(&c.Others[0].Side) {
+		t.Errorf("seeds %v", c.Others[0].Each)
+	}
+}
+
+// A gate's reason has the figures as they are, and never says that a value is on the other side of its bound.
+func TestReasonsAreTrue(t *testing.T) {
+	for _, tt := range []struct {
+		gate        string
+		base, other int64
+		ok          bool
+		want        string
+	}{
+		{"arrivals<=+1600", 1_280_800, 1_282_401, false, "arrivals is 1282401 against 1280800, +1601, want <= +1600"},
+		{"attempts_sent>=+127.727%", 10416, 23720, false, "+127.7%, want >= +127.727%"},
+		{"attempts_sent<=+10%", 4000, 4400, true, "+10%"},
+	} {
+		c := compared(t, compare.Options{}, result(planBase, 1, aRun("full", tt.base)), result(planSlow, 1, aRun("full", tt.other)))
+		gates, err := check.ParseDifferences([]string{tt.gate})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if row := compare.Evaluate(gates, c)[0]; row.OK != tt.ok || !strings.Contains(row.Reason, tt.want) {
+			t.Errorf("%s: %v, %q, want %q", tt.gate, row.OK, row.Reason, tt.want)
+		}
 	}
 }

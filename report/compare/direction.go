@@ -28,8 +28,9 @@ var directions = map[string]direction{
 
 	"arrivals": cheaper, "arrivals_first": either, "arrivals_retries": cheaper, "served": either, "wasted": lower, "wasted_share": lower,
 	"rejected": cheaper, "goodput": higher, "peak_arrivals": lower, "peak_sliding_arrivals": lower, "peak_over_capacity": lower,
-	"peak_over_mean": either, // a fuller mean is no flatter peak
-	"waves":          cheaper, "half_life_waves": lower,
+	"peak_over_mean":  either, // a fuller mean is no flatter peak
+	"waves":           either, // one wave that never ends is the fewest
+	"half_life_waves": lower,
 
 	"convoy_index": lower, "post_outage_convoy_index": lower, "retry_synchronisation_index": lower, "retry_synchronisation_index_max": lower,
 	"window_arrivals": either, "window_peak_over_capacity": lower, "dispersion": either, "periodicity": either,
@@ -78,25 +79,54 @@ func directionOf(m record.Metric) (direction, bool) {
 // mostDone is how much of the other side's success a side must have, for less work to be better.
 const mostDone = 0.99
 
+// weigh says of every difference whether it is for the better.
+func (p *Pair) weigh(o *Other) {
+	for i := range p.Figures {
+		p.Figures[i].Effect = p.effect(&p.Figures[i], o)
+	}
+	for i := range p.Flags {
+		p.Flags[i].Effect = p.flagEffect(&p.Flags[i], o)
+	}
+}
+
 // effect says whether a difference is for the better. Counts of fleets that had not as much to do are not held against
-// each other, and less work is no feat of the side that got less done.
-func effect(f *Figure, all []Figure, o *Other) string {
+// each other, nor is what grows with the time that is watched where that is not the same, nor what is of different windows;
+// and less work is no feat of the side that got less done.
+func (p *Pair) effect(f *Figure, o *Other) string {
 	m, _ := record.MetricNamed(f.Metric)
 	d, _ := directionOf(m)
-	if f.Difference == nil || *f.Difference == 0 || d == either || f.Base.Count != f.Base.Seeds || f.Other.Count != f.Other.Seeds {
+	switch {
+	case f.Difference == nil || *f.Difference == 0 || d == either || f.Base.Count != f.Base.Seeds || f.Other.Count != f.Other.Seeds:
 		return Neutral
-	}
-	if f.Unit == record.UnitCount && otherExtent(o) {
+	case f.Unit == record.UnitCount && o.otherExtent():
+		return Neutral
+	case p.watchedOtherwise(o) && !slices.Contains(whateverWatched, f.Metric):
+		return Neutral
+	case p.Moved(f.Metric):
 		return Neutral
 	}
 	better := (*f.Difference > 0) == (d == higher)
 	if d == cheaper {
-		i := slices.IndexFunc(all, func(f Figure) bool { return f.Metric == "success_share" })
-		if i < 0 || lessDone(&all[i], better) {
+		success := p.Figure("success_share")
+		if success == nil || lessDone(success, better) {
 			return Neutral
 		}
 	}
 	if better {
+		return Better
+	}
+	return Worse
+}
+
+// flagEffect is that of a flag, where every seed could tell.
+func (p *Pair) flagEffect(f *Flag, o *Other) string {
+	apart := f.apart()
+	switch {
+	case apart == 0 || f.Base.Known != f.Base.Seeds || f.Other.Known != f.Other.Seeds:
+		return Neutral
+	case p.watchedOtherwise(o) && !slices.Contains(whateverWatched, f.metric.Name):
+		return Neutral
+	case apart < 0:
 		return Better
 	}
 	return Worse
@@ -116,6 +146,24 @@ func lessDone(success *Figure, better bool) bool {
 }
 
 // otherExtent reports whether there was not as much to do on both sides.
-func otherExtent(o *Other) bool {
+func (o *Other) otherExtent() bool {
 	return slices.ContainsFunc(o.PlanChanges, func(c Change) bool { return slices.Contains(extents, c.Name) })
 }
+
+// whateverWatched are the figures that do not grow with the time that is watched.
+var whateverWatched = append([]string{"recovered_after", "metastable", "shared_seed"}, ofWindow...)
+
+// watchedOtherwise reports whether the runs were ended by different --duration. A fleet that was done before is as it would
+// have been in any longer time; of --rate the duration says how much there is to do.
+func (p *Pair) watchedOtherwise(o *Other) bool {
+	changed := slices.ContainsFunc(o.PlanChanges, func(c Change) bool { return c.Name == fieldDuration })
+	if !changed {
+		return false
+	}
+	started, unfinished := p.Figure("operations_started"), p.Figure("operations_unfinished")
+	done := started != nil && started.Finding == Equal && unfinished != nil && unfinished.Base.nothing() && unfinished.Other.nothing()
+	return o.rated || !done
+}
+
+// nothing reports whether a count is 0 in every seed.
+func (v *Value) nothing() bool { return v.Count == v.Seeds && v.Value != nil && *v.Value == 0 }

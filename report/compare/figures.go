@@ -75,16 +75,13 @@ type Value struct {
 	each []float64 // of every seed, NaN for one without; nil where they are not known
 }
 
-// figures compares every metric of two runs, but for the noise.
-func figures(base, other *record.Run, o *Other) []Figure {
+// figures compares every metric of two runs, but for the noise and for what is better.
+func figures(base, other *record.Run) []Figure {
 	list := []Figure{}
 	for _, m := range metricsOf(base, other) {
 		f := Figure{Metric: m.Name, Unit: m.Unit, Base: valueOf(m, base), Other: valueOf(m, other), Effect: Neutral}
 		f.subtract()
 		list = append(list, f)
-	}
-	for i := range list {
-		list[i].Effect = effect(&list[i], list, o)
 	}
 	return list
 }
@@ -153,12 +150,8 @@ func equalSeeds(a, b Value) bool {
 	x, y := slices.Clone(a.each), slices.Clone(b.each)
 	slices.Sort(x)
 	slices.Sort(y)
-	// One run is equal to many that all have its value.
-	if len(x) == 1 && len(y) > 1 {
-		x, y = y, x
-	}
-	if len(y) == 1 {
-		return x[0] == y[0] && x[len(x)-1] == y[0]
+	if len(x) != len(y) { // one value throughout is the same, however often it was seen; NaN is equal to nothing
+		return x[0] == x[len(x)-1] && y[0] == y[len(y)-1] && x[0] == y[0]
 	}
 	return slices.EqualFunc(x, y, func(v, w float64) bool { return v == w || math.IsNaN(v) && math.IsNaN(w) })
 }

@@ -69,11 +69,11 @@ func evaluate(d check.Difference, p *Pair) record.Gate {
 		f.subtract()
 	}
 	if f.Base.Value == nil || f.Other.Value == nil {
-		row.Reason = "no data" + missing(f)
+		row.Reason = "no data" + p.missing(m, f)
 		return row
 	}
 	base, other := *f.Base.Value, *f.Other.Value
-	is := fmt.Sprintf("%s is %s against %s", d.Metric, check.FormatValue(rounded(other), m), check.FormatValue(rounded(base), m))
+	is := fmt.Sprintf("%s is %s against %s", d.Metric, check.FormatValue(rounded(m, other, base), m), check.FormatValue(rounded(m, base, other), m))
 	v, known := d.Value(base, other)
 	switch {
 	case !known:
@@ -86,12 +86,15 @@ func evaluate(d check.Difference, p *Pair) record.Gate {
 	held := d.Holds(v, base, other)
 	noise := d.Beyond && (f.Finding == Within || f.Finding == Inside)
 	row.OK = held || noise
-	row.Reason = is + ", " + d.FormatBound(rounded(v))
+	row.Reason = is + ", " + d.FormatBound(d.Legible(v, base, other))
 	if !held {
 		row.Reason += fmt.Sprintf(", want %s %s", d.Op, d.FormatBound(d.Bound))
 	}
 	if words := p.Noise(f); f.Finding != Equal {
 		row.Reason += "; " + words
+	}
+	if p.Moved(d.Metric) {
+		row.Reason += "; " + p.Windows()
 	}
 	if d.Relative {
 		v /= 100
@@ -100,15 +103,23 @@ func evaluate(d check.Difference, p *Pair) record.Gate {
 	return row
 }
 
-// missing says which side has no value.
-func missing(f *Figure) string {
+// missing says which side has no value, and why.
+func (p *Pair) missing(m check.Metric, f *Figure) string {
 	switch {
 	case f.Base.Value == nil && f.Other.Value == nil:
-		return " on either side"
+		return " on either side: " + lacks(m, p.Base)
 	case f.Base.Value == nil:
-		return " of the base"
+		return " of the base: " + lacks(m, p.Base)
 	}
-	return ": the base alone has a value"
+	return " of the new, and there is of the base: " + lacks(m, p.Other)
+}
+
+// lacks says why a run, or every seed of it, has no value.
+func lacks(m check.Metric, run *record.Run) string {
+	if repeats(run) != nil {
+		return m.WhySeed()
+	}
+	return m.Why(run)
 }
 
 // Figure returns the figure of a metric; nil where there is none.
@@ -121,16 +132,31 @@ func (p *Pair) Figure(metric string) *Figure {
 	return nil
 }
 
-// rounded leaves six digits, which is more than a mean of seeds is worth, and whole numbers as they are.
-func rounded(v float64) float64 {
-	if v == math.Trunc(v) && math.Abs(v) < 1e6 {
-		return v
+// figureDigits are more than a mean of seeds is worth.
+const figureDigits = 6
+
+// rounded leaves six digits, and as many more as it takes to see that v is not the other side's figure. Whole numbers
+// but lengths of time stay as they are.
+func rounded(m check.Metric, v, other float64) float64 {
+	least := figureDigits
+	if m.Unit != check.Duration {
+		if v == math.Trunc(v) && math.Abs(v) < 1<<53 {
+			return v
+		}
+		least = max(least, wholeDigits(v))
 	}
-	r, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', 6, 64), 64)
-	if err != nil {
-		return v
+	for digits := least; digits < 16; digits++ {
+		r, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', digits, 64), 64)
+		if err == nil && (r != other || v == other) {
+			return r
+		}
 	}
-	return r
+	return v
+}
+
+// wholeDigits is how many digits stand before the point.
+func wholeDigits(v float64) int {
+	return len(strconv.FormatFloat(math.Trunc(math.Abs(v)), 'f', -1, 64))
 }
 
 // Noise says in words what is known of a figure's difference.

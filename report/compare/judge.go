@@ -1,10 +1,6 @@
 package compare
 
-import (
-	"math"
-
-	"stormtest/load/record"
-)
+import "math"
 
 // judgeNoise says of every difference whether it is more than chance. Several results are a family each, and p is
 // multiplied by their number.
@@ -58,9 +54,8 @@ func judgeSeeds(pairs []*Pair, families float64) {
 	for _, p := range pairs {
 		for i := range p.Figures {
 			f := &p.Figures[i]
-			base, other := padded(f.Base.each, n.base), padded(f.Other.each, n.other)
 			if f.Finding == Unjudged {
-				ask(base, other, func(p float64) {
+				ask(padded(f.Base.each, n.base), padded(f.Other.each, n.other), func(p float64) {
 					f.P, f.Finding = &p, Within
 					if p <= FalsePositiveShare {
 						f.Finding = Beyond
@@ -68,49 +63,46 @@ func judgeSeeds(pairs []*Pair, families float64) {
 				})
 			}
 			if f.Base.Count*f.Other.Seeds != f.Other.Count*f.Base.Seeds {
-				ask(presence(base), presence(other), func(p float64) { f.CountP = &p })
+				// A seed that the strategy did not come to is no seed without a value.
+				ask(padded(presence(f.Base.each), n.base), padded(presence(f.Other.each), n.other), func(p float64) { f.CountP = &p })
 			}
 		}
 	}
 	for _, p := range pairs {
-		if p.VerdictFinding == Equal {
-			continue
-		}
-		// The words go from bad to good; a seed without one was not judged.
-		base, other := padded(verdicts(p.Base), n.base), padded(verdicts(p.Other), n.other)
-		p.VerdictFinding = Within
-		for _, samples := range [][2]sample{{base, other}, {presence(base), presence(other)}} {
-			ask(samples[0], samples[1], func(chance float64) {
-				if chance <= FalsePositiveShare {
-					p.VerdictFinding = Beyond
-				}
-			})
-		}
+		p.askWords(func(base, other []float64, tell func(p float64)) {
+			ask(padded(base, n.base), padded(other, n.other), tell)
+		})
 	}
 	for i, chance := range n.chances() {
 		told[i](min(1, float64(chance*families)))
 	}
 }
 
-// presence is 1 for a seed that has a value, and 0 for one without.
-func presence(s sample) sample {
-	out := make(sample, len(s))
-	for i, v := range s {
-		if !math.IsNaN(v) {
-			out[i] = 1
+// askWords holds verdicts and flags against noise: in how many seeds each word was said.
+func (p *Pair) askWords(ask func(base, other []float64, tell func(p float64))) {
+	if p.VerdictFinding != Equal {
+		p.VerdictFinding = Within
+		base, other := headlines(p.Base), headlines(p.Other)
+		for _, v := range verdictsOf(repeats(p.Base).Verdicts, repeats(p.Other).Verdicts) {
+			ask(hasVerdict(base, v), hasVerdict(other, v), func(chance float64) {
+				if chance <= FalsePositiveShare {
+					p.VerdictFinding = Beyond
+				}
+			})
 		}
 	}
-	return out
-}
-
-// verdicts are those of every seed as numbers, NaN for a seed that was not judged.
-func verdicts(run *record.Run) []float64 {
-	m, _ := record.MetricNamed("verdict")
-	var list []float64
-	for _, v := range repeats(run).Values(m) {
-		list = append(list, orNaN(v))
+	for i := range p.Flags {
+		f := &p.Flags[i]
+		if f.Finding == Equal {
+			continue
+		}
+		ask(f.base, f.other, func(chance float64) {
+			f.P, f.Finding = &chance, Within
+			if chance <= FalsePositiveShare {
+				f.Finding = Beyond
+			}
+		})
 	}
-	return list
 }
 
 // padded returns the values with NaN for seeds that a strategy did not come to.
@@ -129,6 +121,14 @@ func (p *Pair) judge() {
 		p.VerdictFinding = Unknown
 		if p.Grounds == ByPlan {
 			p.VerdictFinding = Certain
+		}
+	}
+	for i := range p.Flags {
+		if f := &p.Flags[i]; f.Finding == Unjudged {
+			f.Finding = Unknown
+			if p.Grounds == ByPlan {
+				f.Finding = Certain
+			}
 		}
 	}
 	for i := range p.Figures {

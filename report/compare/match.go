@@ -152,7 +152,9 @@ func (s side) side() Side {
 	}
 	for _, run := range s.runs {
 		if rep := repeats(run); rep != nil {
-			out.Seeds = max(out.Seeds, rep.Count)
+			if rep.Count > out.Seeds || out.Seeds == 1 {
+				out.Seeds, out.Each = rep.Count, rep.Each
+			}
 		}
 	}
 	return out

@@ -16,14 +16,24 @@ const (
 	fieldSeed     = "seed"
 	fieldRepeat   = "repeat"
 	fieldGate     = "gate"
+	fieldDuration = "duration"
+	fieldRate     = "rate"
 )
 
 // notOfTheStorm are the fields that change nothing in what is measured of one seed. The strategies are compared
 // by themselves.
 var notOfTheStorm = []string{fieldSeed, fieldRepeat, fieldGate, fieldStrategy}
 
-// extents are the fields that say how much there is to do, by which every count grows.
-var extents = []string{"clients", "operations", "rate", "duration"}
+// extents are the fields that say how much there is to do, by which every count grows. The duration is weighed by itself:
+// see watchedOtherwise.
+var extents = []string{"clients", "operations", "rate"}
+
+// rated reports whether a plan asks for a rate, whose fields a reader knows.
+func rated(r *record.Result) bool {
+	fields, _ := planOf(r)
+	rate, has := fields[fieldRate]
+	return has && rate != "off"
+}
 
 // planChanges lists what the plans ask differently, the strategy first where it is what changed. known is false
 // where one of the results holds no plan.
@@ -141,7 +151,7 @@ func otherChanges(base side, m matched) []Change {
 	a, b := m.pairs[0].base, m.pairs[0].other
 	add("stormtest", base.result.Tool.Version, m.result.Tool.Version)
 	add("engine", a.Engine, b.Engine)
-	add("clients are", owner(a), owner(b))
+	add("clients", owner(a), owner(b))
 	if a.Engine == b.Engine {
 		add("timer", a.Generator.TimerSource, b.Generator.TimerSource)
 	}
@@ -151,7 +161,7 @@ func otherChanges(base side, m matched) []Change {
 
 func owner(run *record.Run) string {
 	if run.Outside != nil {
-		return "not ours"
+		return "not those of stormtest"
 	}
-	return "stormtest's"
+	return "those of stormtest"
 }
