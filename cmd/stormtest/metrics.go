@@ -73,10 +73,14 @@ type meter struct {
 }
 
 // startMeter begins to tell of what head is known of. Close ends it.
-func startMeter(ctx context.Context, w world, listen string, head record.Result) (*meter, error) {
+func startMeter(ctx context.Context, w world, outs *outputs, head record.Result) (*meter, error) {
 	m := &meter{w: w, live: metrics.NewLive(head)}
-	if listen != "" {
-		if err := m.listen(listen); err != nil {
+	if outs.listenMetrics != "" {
+		if err := m.listen(outs.listenMetrics); err != nil {
+			var user usageError
+			if errors.As(err, &user) {
+				err = usage("%s: %w", outs.named(metricsFlag), user.err)
+			}
 			return nil, err
 		}
 	}
@@ -94,14 +98,18 @@ func startMeter(ctx context.Context, w world, listen string, head record.Result)
 func (m *meter) listen(text string) error {
 	addr, want := listenAddress(text)
 	if want != "" {
-		return usage("--%s: %q: want %s", metricsFlag, text, strings.ReplaceAll(want, listenDefault, metricsDefault))
+		return usage("%q: want %s", text, strings.ReplaceAll(want, listenDefault, metricsDefault))
 	}
-	ln, err := net.ListenTCP("tcp", net.TCPAddrFromAddrPort(addr))
+	network := "tcp"
+	if addr.Addr().Is4() { // of "tcp" 0.0.0.0 is every address of IPv6 too, which nobody named
+		network = "tcp4"
+	}
+	ln, err := net.ListenTCP(network, net.TCPAddrFromAddrPort(addr))
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
-		return usage("--%s: %s: the address is in use; name another one, or port 0 for a free one", metricsFlag, text)
+		return usage("%s: the address is in use; name another one, or port 0 for a free one", text)
 	case err != nil:
-		return usage("--%s: %s: %w", metricsFlag, text, err)
+		return usage("%s: %w", text, err)
 	}
 	m.server = &http.Server{
 		Handler:           m.live.Handler(),

@@ -179,6 +179,7 @@ func TestListenMetricsIsRefused(t *testing.T) {
 		{"every address, unasked", small("--listen-metrics", ":9464"), nil, "127.0.0.1:9464 for this machine alone"},
 		{"no port", small("--listen-metrics", "localhost"), nil, "ADDRESS:PORT, such as 127.0.0.1:9464"},
 		{"not this machine's", small("--listen-metrics", "192.0.2.1:9464"), nil, "--listen-metrics: 192.0.2.1:9464"},
+		{"of the environment", small(), []string{"STORMTEST_LISTEN_METRICS=localhost"}, `STORMTEST_LISTEN_METRICS: "localhost"`},
 		{"of a service", []string{"serve", "--listen", "0", "--listen-metrics", taken.Addr().String()}, nil, "the address is in use"},
 		{"in virtual time", []string{"sim", "--listen-metrics", "9464"}, nil, "virtual time is over before"},
 		{"of a saved result", []string{"report", "--listen-metrics", "9464", "x"}, nil, "--listen-metrics"},

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -27,6 +28,9 @@ type outputs struct {
 	formats []report.Format
 
 	listenMetrics string // empty: nowhere
+
+	// variables are the STORMTEST_* names of the flags that came from the environment.
+	variables map[string]string
 
 	// progress is a word of --progress.
 	progress string
@@ -144,7 +148,7 @@ func (f fileName) Type() string { return "string" }
 // manner says how progress is told beside the outputs, or refuses the word that was given.
 func (o *outputs) manner(w world) (manner, error) {
 	if !slices.Contains(progressWords, o.progress) {
-		return manner{}, usage("--progress: %q: want one of %s", o.progress, strings.Join(progressWords, ", "))
+		return manner{}, usage("%s: %q: want one of %s", o.named("progress"), o.progress, strings.Join(progressWords, ", "))
 	}
 	t := manner{how: o.progress, ascii: o.ascii}
 	if o.quiet {
@@ -175,9 +179,16 @@ func (o *outputs) fill(cmd *cobra.Command, env []string) error {
 		if err := set.Set(flag, text); err != nil {
 			faults = append(faults, usage("%s: %w", name, err))
 		}
+		if o.variables == nil {
+			o.variables = make(map[string]string)
+		}
+		o.variables[flag] = name
 	}
 	return errors.Join(faults...)
 }
+
+// named is the flag as it is told: by its variable where that gave it.
+func (o *outputs) named(flag string) string { return cmp.Or(o.variables[flag], "--"+flag) }
 
 // A sink is one opened output.
 type sink struct {

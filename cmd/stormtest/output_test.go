@@ -115,6 +115,9 @@ func TestAFileWithoutAName(t *testing.T) {
 			t.Errorf("%q: code %d, %s", args, got.code, got.err)
 		}
 	}
+	if got := do(t.Context(), []string{"STORMTEST_PROGRESS=x"}, "sim"); got.code != codeUsage || !strings.Contains(got.err, "STORMTEST_PROGRESS") {
+		t.Errorf("code %d, %s", got.code, got.err)
+	}
 	if got := do(t.Context(), []string{"STORMTEST_JSON="}, "sim"); got.code != codeUsage || !strings.Contains(got.err, "STORMTEST_JSON") {
 		t.Errorf("code %d, %s", got.code, got.err)
 	}

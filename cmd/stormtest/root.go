@@ -127,7 +127,7 @@ func storm(ctx context.Context, w world, j job) error {
 		return err
 	}
 	defer sinks.discard()
-	meter, err := startMeter(ctx, w, j.outs.listenMetrics, head(p))
+	meter, err := startMeter(ctx, w, j.outs, head(p))
 	if err != nil {
 		return err
 	}

@@ -183,7 +183,7 @@ func runService(ctx context.Context, w world, plans *planFlags, flags *serveFlag
 		return listenFault(flags.listen, err)
 	}
 	defer func() { _ = port.Close() }()
-	meter, err := startMeter(ctx, w, outs.listenMetrics, head(p))
+	meter, err := startMeter(ctx, w, outs, head(p))
 	if err != nil {
 		return err
 	}
