@@ -22,7 +22,7 @@ import (
 // The suite is red exactly where the command that ran has another exit code than 0. A run that ended early is an error of
 // the first case, and so is an invalid one that had gates; without gates nothing was asked, and the case is
 // skipped. A gate that holds on such a run is skipped too, because it says nothing. So there is always
-// a case, and where no gates were asked it is the only one. The run's length is the first case's time; gates take none.
+// a case, and where no gates were asked it is the only one. The run's length is the first case's time; gates and virtual time take none.
 func JUnit(w io.Writer, r *record.Result) error {
 	plan := readPlan(r)
 	cases := append([]junitCase{junitRunCase(r, plan)}, junitGates(r)...)
@@ -106,6 +106,9 @@ type (
 func junitRunCase(r *record.Result, plan planFields) junitCase {
 	var length time.Duration
 	for i := range r.Runs {
+		if r.Runs[i].Engine == record.EngineVirtual {
+			continue // nobody waited
+		}
 		length = min(length+min(max(0, r.Runs[i].Duration), 1<<61), 1<<61) // of a hostile file
 	}
 	c := junitCase{Class: "stormtest", Name: "the run is valid and came to its end", Time: strconv.FormatFloat(length.Seconds(), 'f', 3, 64)}
@@ -143,7 +146,7 @@ func junitGates(r *record.Result) []junitCase {
 		switch {
 		case !g.OK:
 			c.Failure = &junitReason{Message: reason, Type: "gate", Text: strings.Join([]string{
-				"Gate " + gateFailed + ": " + clean(g.Gate), "Found: " + reason, "Figure: " + exactNumber(g.Value), junitRepeat(r),
+				"Gate " + gateFailed + ": " + clean(g.Gate), "Found: " + reason, "Figure: " + junitFigure(g), junitRepeat(r),
 			}, "\n")}
 		case !r.Valid:
 			c.Skipped = &junitReason{Message: "INVALID: a gate on the figures of such a run says nothing (" + reason + ")"}
@@ -201,6 +204,16 @@ func junitProperties(r *record.Result) []junitProperty {
 		}
 	}
 	return list
+}
+
+// junitFigure is the figure of a gate with all its digits, or its word.
+func junitFigure(g record.Gate) string {
+	if gate, err := check.Parse(g.Gate); err == nil && finite(g.Value) && gate.Over.Kind != check.OverShare {
+		if m, _ := check.Lookup(gate.Metric); m.Unit == check.Word {
+			return check.FormatValue(*g.Value, m)
+		}
+	}
+	return exactNumber(g.Value)
 }
 
 // exactNumber writes a number with all its digits.

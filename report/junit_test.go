@@ -348,6 +348,16 @@ func TestJUnitSaysWhatItTakesToRepeat(t *testing.T) {
 	if got := suite.named("testcase")[2].children[0].text; got != want {
 		t.Errorf("the failure says\n%s\nwant\n%s", got, want)
 	}
+	r.Gates = []record.Gate{{Gate: "full:verdict!=CLEAR", Value: ptr(4.0), Reason: "verdict is CLEAR, want != CLEAR"}, {Gate: "verdict!=CLEAR @95%", Value: ptr(0.5)}}
+	r.Runs[0].Engine, r.Runs[0].Duration = record.EngineVirtual, time.Hour
+	for i, want := range []string{"Figure: CLEAR\n", "Figure: 0.5\n"} {
+		if got := strictJUnit(t, r).named("testcase")[i+1].children[0].text; !strings.Contains(got, want) {
+			t.Errorf("the failure says\n%s\nwithout %s", got, want)
+		}
+	}
+	if got := strictJUnit(t, r).attrs["time"]; got != "0.000" {
+		t.Errorf("an hour of virtual time took %s", got)
+	}
 	properties := map[string]string{}
 	for _, p := range suite.named("properties")[0].children {
 		properties[p.attrs["name"]] = p.attrs["value"]
