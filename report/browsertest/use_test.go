@@ -101,6 +101,14 @@ func strategiesCanBeHidden(t *testing.T, tab *browsertest.Tab, _ *record.Result)
 	if got := marks(t, tab); !slices.Equal(got, before) {
 		t.Error("with all of them again the pictures differ")
 	}
+	click(t, tab, "button[data-role=none]")
+	if words := eval[string](t, tab, `[...document.querySelectorAll("#arrivals .empty")].filter(e => e.checkVisibility()).map(e => e.textContent).join()`); words != "No strategy is chosen." {
+		t.Errorf("without any strategy the arrivals say %q", words)
+	}
+	click(t, tab, "button[data-role=all]")
+	if got := marks(t, tab); !slices.Equal(got, before) {
+		t.Error("with all of them at once the pictures differ")
+	}
 }
 
 // zoom: pictures over time are looked at closer together, by keyboard and by dragging, and a button, a key and nothing else show the whole again.
@@ -132,6 +140,15 @@ func zoom(t *testing.T, tab *browsertest.Tab, _ *record.Result) {
 	eval[bool](t, tab, `test.plot("arrivals-0").focus(), true`)
 	press(t, tab, kb.Home, "+")
 	closer("the key +")
+	inSight := func(how string) {
+		t.Helper()
+		if !eval[bool](t, tab, `(() => { const l = test.plot("arrivals-0").querySelector(".cursor"), b = l.getBoundingClientRect(), o = l.parentElement.getBoundingClientRect(); return l.checkVisibility() && b.left >= o.left - 2 && b.left <= o.right + 2; })()`) {
+			t.Errorf("%s: the cursor is out of sight", how)
+		}
+	}
+	inSight("the key +")
+	press(t, tab, kb.End)
+	inSight("zoomed in, the key End")
 	press(t, tab, "0", kb.Escape)
 	again("the key 0")
 	at := eval[[]float64](t, tab, `(() => {

@@ -222,7 +222,7 @@ function over(u, chart, y, { pal, font, k }) {
     };
     if (l.role === "capacity") stroke(4, pal("paper"));
     stroke(2, pal(l.role));
-    label(ctx, l.label, { x: right - 4 * px, y: at - 6 * px, align: "right", low: bbox.left, high: right }, pal(l.role), pal("paper"));
+    label(ctx, l.label, { x: clearOf(u, chart, l, { width: ctx.measureText(l.label).width + 8 * px, at: right - 4 * px }), y: at - 6 * px, align: "right", low: bbox.left, high: right }, pal(l.role), pal("paper"));
   }
   ctx.setLineDash([]);
   let base = bbox.top - 3 * px;
@@ -270,16 +270,29 @@ function over(u, chart, y, { pal, font, k }) {
   ctx.restore();
 }
 
-// Text with a rim of the paper's colour, kept inside the picture.
+// Where the name of a line ends so that no bar that is higher than the line lies under it: as far to the right as there
+// is such a place, else at the very right.
+function clearOf(u, chart, line, { width, at }) {
+  const b = chart.buckets, { left } = u.bbox;
+  if (!b) return at;
+  const each = b.width * b.merged, step = width / 3;
+  for (let end = at; end - width >= left; end -= step) {
+    const from = Math.max(0, Math.floor(u.posToVal(end - width, "x", true) / each)), to = Math.ceil(u.posToVal(end, "x", true) / each);
+    if (!b.total.slice(from, to + 1).some((n) => n > line.value)) return end;
+  }
+  return at;
+}
+
+// Text on a ground of the paper's colour, kept inside the picture.
 function label(ctx, text, at, colour, paper) {
   const width = ctx.measureText(text).width, px = parseFloat(ctx.font) / 12;
   let x = at.align === "right" ? at.x - width : at.align === "center" ? at.x - width / 2 : at.x;
   x = Math.max(at.low + 2 * px, Math.min(x, at.high - width - 2 * px));
   ctx.textAlign = "left";
-  ctx.lineJoin = "round";
-  ctx.strokeStyle = paper;
-  ctx.lineWidth = 4 * px;
-  ctx.strokeText(text, x, at.y);
+  ctx.fillStyle = paper;
+  ctx.globalAlpha = 0.88;
+  ctx.fillRect(x - 2 * px, at.y - 10 * px, width + 4 * px, 12.5 * px);
+  ctx.globalAlpha = 1;
   ctx.fillStyle = colour;
   ctx.fillText(text, x, at.y);
 }
