@@ -15,7 +15,7 @@ import (
 
 // ComparisonHTML writes a comparison as one page that needs no network, as [HTML] does a result.
 func ComparisonHTML(w io.Writer, c *compare.Comparison, _ Options) error {
-	p := &htmlPage{Title: comparedPageTitle(c), Toolbar: comparedToolbar(c)}
+	p := &htmlPage{Title: comparedPageTitle(c), Alarm: gatesAlarm(c.Gates), Toolbar: comparedToolbar(c)}
 	p.Lead = append(p.Lead, htmlText("Base: "+sideText(&c.Base, insideOne(c))))
 	const leads = 4
 	for i := range c.Others[:min(leads, len(c.Others))] {

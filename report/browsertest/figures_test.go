@@ -187,6 +187,13 @@ func theVerdictComesFirst(t *testing.T, tab *browsertest.Tab, r *record.Result) 
 			t.Errorf("the page does not say %q of the gate that failed", word)
 		}
 	}
+	alarm := eval[struct {
+		Text string
+		Top  float64
+	}](t, tab, `(() => { const e = document.querySelector("[data-role=alarm]"); return {text: e.innerText, top: e.getBoundingClientRect().top + scrollY}; })()`)
+	if !strings.Contains(alarm.Text, "p99<1ms") || alarm.Top > 200 {
+		t.Errorf("at %v stands %q, want the gate that failed at the top", alarm.Top, alarm.Text)
+	}
 	if at := strings.Index(text, "Arrivals over time"); at < last {
 		t.Errorf("a picture stands at %d, before the verdict at %d", at, last)
 	}

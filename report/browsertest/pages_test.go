@@ -193,6 +193,7 @@ type series struct {
 // TestThePage looks at one page as its readers do, in light and in dark. What a part of the test changed it changes back.
 func TestThePage(t *testing.T) {
 	r, file := theStorm(t)
+	tab := look(t, file, browsertest.View{})
 	for _, scheme := range []struct {
 		name  string
 		view  browsertest.View
@@ -201,12 +202,16 @@ func TestThePage(t *testing.T) {
 		{"light", browsertest.View{}, []part{
 			{"keyboard", everythingIsReachedByKeyboard}, {"draws", draws}, {"figures", figuresEqualTheJSON}, {"verdict", theVerdictComesFirst}, {"sums", picturesAddUp}, {"axes", theSameAxes},
 			{"switches", switches}, {"strategies", strategiesCanBeHidden}, {"cursor", theCursorIsLinked}, {"zoom", zoom}, {"tables", aTableStandsBehindEveryPicture},
-			{"axe", axeFindsNothing}, {"sideways", noScrollingSideways},
+			{"axe", axeFindsNothing},
 		}},
-		{"dark", browsertest.View{Dark: true}, []part{{"draws", draws}, {"axe", axeFindsNothing}}},
+		{"dark", browsertest.View{Dark: true}, []part{{"draws", draws}, {"contrast", everythingIsLegible}}},
+		{"used", browsertest.View{}, []part{{"sideways", noScrollingSideways}}}, // the last, as every switch stands otherwise after it
 	} {
 		t.Run(scheme.name, func(t *testing.T) {
-			tab := look(t, file, scheme.view)
+			if err := tab.Look(scheme.view); err != nil {
+				t.Fatal(err)
+			}
+			draw(t, tab)
 			for _, p := range scheme.parts {
 				t.Run(p.name, func(t *testing.T) { p.test(t, tab, r) })
 			}
@@ -400,14 +405,23 @@ func noScrollingSideways(t *testing.T, tab *browsertest.Tab, _ *record.Result) {
 }
 
 // axeFindsNothing serious or critical, with one of each kind of what can be opened open.
-func axeFindsNothing(t *testing.T, tab *browsertest.Tab, _ *record.Result) {
+func axeFindsNothing(t *testing.T, tab *browsertest.Tab, _ *record.Result) { axeFinds(t, tab) }
+
+// everythingIsLegible in the colours that the page has now.
+func everythingIsLegible(t *testing.T, tab *browsertest.Tab, _ *record.Result) {
+	axeFinds(t, tab, ofColours)
+}
+
+func axeFinds(t *testing.T, tab *browsertest.Tab, rules ...string) {
+	t.Helper()
 	eval[bool](t, tab, `(async () => {
+		for (const d of document.querySelectorAll("details")) d.open = false;
 		for (const kind of ["#plan details", "#runs details", "figure[data-chart=latency] details"]) document.querySelector(kind).open = true;
 		await test.frame();
 		await test.frame();
 		return true;
 	})()`)
-	for _, fault := range axe(t, tab) {
+	for _, fault := range axe(t, tab, rules...) {
 		t.Error(fault)
 	}
 	eval[bool](t, tab, `document.querySelectorAll("details").forEach(d => { d.open = false }), true`)
