@@ -54,7 +54,7 @@ func drawChart(p *page, run *record.Run, plan planFields) {
 	// The gutter depends on the labels, the labels on the peak, which needs no columns.
 	probe, ok := newSeries(run, 1)
 	if !ok {
-		p.para("Arrivals", factIndent, "none, so there is no chart")
+		p.para("Arrivals", factIndent, whyEmpty(run)+", so there is no chart")
 		return
 	}
 	rows := chartRows

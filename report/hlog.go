@@ -163,8 +163,8 @@ func (c criterion) known(run *record.Run) string {
 	return c.text(run)
 }
 
-// best is what the criterion chooses the best by.
-func (c criterion) best(run *record.Run) *float64 {
+// value is what the criterion chooses the best by.
+func (c criterion) value(run *record.Run) *float64 {
 	if c.unknown(run) {
 		return nil
 	}

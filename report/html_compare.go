@@ -59,7 +59,7 @@ func compareSection(r *record.Result, plan planFields) htmlSection {
 		table.Rows = append(table.Rows, row)
 	}
 	if ranked {
-		table.Foot = append(table.Foot, "★ best of its kind; attempts and amplification are compared only between strategies that got (within 1"+htmlText(nbsp)+"%) most done.")
+		table.Foot = append(table.Foot, htmlText("★ "+bestLegend+"."))
 	}
 	model := targetModel(r, plan)
 	if model != "" && len(r.Runs) > 1 {
@@ -106,7 +106,7 @@ func seedsSection(r *record.Result) htmlSection {
 	}
 	table.Rows = append(table.Rows, seedVerdicts(r)...)
 	if ranked && len(r.Runs) > 1 {
-		table.Foot = append(table.Foot, "★ best of its kind; attempts and amplification are compared only between strategies that got (within 1"+htmlText(nbsp)+"%) most done, means only where every seed has the figure.")
+		table.Foot = append(table.Foot, htmlText("★ "+bestLegend+"; means only where every seed has the figure."))
 	}
 	if odd {
 		table.Foot = append(table.Foot, "in n: so many seeds had a value: the others are in no figure of that row (all done, for one, has none where an operation failed).")

@@ -137,14 +137,14 @@ func TestWhichStrategyIsChosen(t *testing.T) {
 	}{
 		{"most done", []record.Run{run("a", 980, 2000, 0, clear), run("b", 1000, 9000, 30, convoy)}, "“b” did best here. It got all 1,000 operations done after 30.0 s with 9,000 attempts. Left behind: “a” (980 of 1,000 done)."},
 		{"metastable before convoy", []record.Run{run("a", 1000, 2000, 9, clear, record.FlagMetastable), run("b", 1000, 3000, 9, convoy)}, "“b” did best here. It got all 1,000 operations done after 9.00 s with 3,000 attempts. Left behind: “a” (METASTABLE)."},
-		{"not a convoy", []record.Run{run("a", 1000, 2000, 9, convoy), run("b", 991, 3000, 0, overload), run("c", 1000, 2500, 9, clumped)}, "“b” did best here. It got 991 of 1,000 operations done with 3,000 attempts. Left behind: “a” (CONVOY), “c” (CLUMPED)."},
+		{"not a convoy", []record.Run{run("a", 1000, 2000, 9, convoy), run("b", 991, 3000, 0, overload), run("c", 1000, 2500, 9, clumped)}, "“b” did best here. It got 991 of 1,000 operations done with 3,000 attempts. Left behind: “c” (CLUMPED), “a” (CONVOY). Its own verdict is OVERLOAD."},
 		{"all convoys", []record.Run{run("a", 1000, 2000, 9, convoy), run("b", 1000, 3000, 9, convoy)}, "“a” did best here. It got all 1,000 operations done after 9.00 s with 2,000 attempts. Left behind: “b” (3,000 attempts)."},
 		{"earliest", []record.Run{run("a", 1000, 2000, 9, clear), run("b", 1000, 2090, 8, clear)}, "“b” did best here. It got all 1,000 operations done after 8.00 s with 2,090 attempts. Left behind: “a” (all done only after 9.00 s)."},
 		{"a tie", []record.Run{run("a", 1000, 2000, 10, clear), run("b", 1000, 2090, 10, clear), run("c", 10, 10, 0, clear)}, "“a” and “b” did best here; by these figures they cannot be told apart. “a” got all 1,000 operations done after 10.0 s with 2,000 attempts; “b” got all"},
 		{"nothing to choose", []record.Run{run("a", 1000, 2000, 10, clear), run("b", 1000, 2000, 10, clear)}, "By these figures the strategies cannot be told apart here. They got 1,000 of 1,000 operations done with 2,000 attempts."},
 		{"nothing done", []record.Run{run("a", 0, 2000, 0, clear), run("b", 0, 9000, 0, clear)}, "No strategy is chosen: not one operation succeeded."},
 		{"none recovered", []record.Run{lost(run("a", 100, 2000, 0, clear)), lost(run("b", 50, 2000, 0, clear))}, "With none of these strategies did the target recover. Goodput was 500/s before the outage and 3.00/s at the end. “a” did best here. It got 100 of"},
-		{"one recovered", []record.Run{lost(run("a", 100, 2000, 0, clear)), run("b", 99, 2000, 0, convoy)}, "“a” did best here. It got 100 of"},
+		{"one recovered", []record.Run{lost(run("a", 100, 2000, 0, clear)), run("b", 99, 2000, 0, convoy)}, "“b” did best here. It got 99 of 1,000 operations done with 2,000 attempts. Left behind: “a” (the target did not recover). Its own verdict is CONVOY."},
 		{"one strategy", []record.Run{run("a", 100, 2000, 0, clear)}, ""},
 		{"none", nil, "No strategy ran, so there is nothing to report."},
 	} {

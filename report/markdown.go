@@ -48,6 +48,9 @@ func markdownHead(r *record.Result, plan planFields) string {
 	for _, f := range headFacts(r, plan) {
 		b.WriteString("**" + f.head + ":** " + escaped(shortened(f.text, sentenceMost)) + "\n\n")
 	}
+	if c := choose(r); c.head != "" && len(r.Runs) > 0 {
+		b.WriteString(strings.TrimSpace("**"+escaped(c.head)+"** "+escaped(shortened(c.why, 2*sentenceMost))) + "\n\n")
+	}
 	b.WriteString(markdownVerdicts(r, plan))
 	b.WriteString(markdownGates(r))
 	b.WriteString(markdownTables(r, plan))
@@ -74,10 +77,13 @@ func markdownVerdictWords(r *record.Result) string {
 	const named = 4
 	var parts []string
 	counts := map[string]int64{}
+	lost := int64(0)
 	for i := range r.Runs {
-		word := unmarked(verdictWord(&r.Runs[i]))
-		parts = append(parts, clip(clean(r.Runs[i].Strategy), 16)+" "+word)
-		counts[word]++
+		run := &r.Runs[i]
+		parts = append(parts, clip(clean(run.Strategy), 16)+" "+titleWord(run))
+		if counts[commonWord(run)]++; notRecovered.most(run) {
+			lost++
+		}
 	}
 	if len(r.Runs) > named {
 		parts = nil
@@ -86,8 +92,34 @@ func markdownVerdictWords(r *record.Result) string {
 				parts = append(parts, count(n)+" "+string(v))
 			}
 		}
+		if lost > 0 {
+			parts = append(parts, count(lost)+" NOT RECOVERED")
+		}
 	}
 	return cmp.Or(strings.Join(parts, ", "), "nothing ran")
+}
+
+// commonWord is the verdict of the run, or of most of its seeds.
+func commonWord(run *record.Run) string {
+	if idle(run) || !severalSeeds(run) {
+		return unmarked(verdictWord(run))
+	}
+	return string(commonVerdict(run))
+}
+
+// titleWord is that with how many of the seeds have it, and whether the target recovered.
+func titleWord(run *record.Run) string {
+	word := commonWord(run)
+	if severalSeeds(run) && !idle(run) {
+		word += verdictFault(commonVerdict(run)).seeds(run)
+	}
+	switch {
+	case metastable.most(run):
+		word += " " + metastable.name + metastable.seeds(run)
+	case notRecovered.most(run):
+		word += " NOT RECOVERED" + notRecovered.seeds(run)
+	}
+	return word
 }
 
 // markdownVerdicts is one sentence for each strategy.
@@ -108,12 +140,9 @@ func markdownGates(r *record.Result) string {
 	if len(r.Gates) == 0 {
 		return ""
 	}
-	gates := slices.Clone(r.Gates)
-	slices.SortStableFunc(gates, func(a, b record.Gate) int {
-		return cmp.Compare(map[bool]int{true: 1}[a.OK], map[bool]int{true: 1}[b.OK])
-	})
 	var rows []string
-	for _, g := range gates {
+	for _, i := range failedFirst(r.Gates) {
+		g := r.Gates[i]
 		word := gateWord(g)
 		if !g.OK {
 			word = "**" + word + "**"
@@ -144,7 +173,7 @@ func markdownTables(r *record.Result, plan planFields) string {
 	var rows []string
 	for i := range r.Runs {
 		run := &r.Runs[i]
-		row := "**" + escapedName(run) + "**"
+		row := escapedName(run)
 		for _, column := range columns {
 			text := escaped(strings.TrimSuffix(unmarked(strings.TrimSuffix(column[i], styled(markGreen, bestMark))), string(nbsp)))
 			if hasMark(column[i]) && len(r.Runs) > 1 {
@@ -160,7 +189,10 @@ func markdownTables(r *record.Result, plan planFields) string {
 	}
 	model := targetModel(r, plan)
 	if ranked {
-		b += "Bold is the best of its kind; attempts and amplification are compared only between strategies that got (within 1 %) most done.\n"
+		b += "Bold in the table is the " + bestLegend + ".\n"
+	}
+	if choose(r).best != nil {
+		b += escaped(choiceRule+" "+choiceDoubt(r)) + "\n"
 	}
 	if model != "" {
 		b += "Target: " + escaped(shortened(model, sentenceMost)) + ".\n"

@@ -95,7 +95,7 @@ func markdownArrivals(r *record.Result, plan planFields) string {
 	}
 	s, ok := newStrip(r)
 	if !ok {
-		return "### Arrivals\n\nNo attempt arrived, so there is no picture.\n\n"
+		return "### Arrivals\n\n" + strings.TrimSpace("No attempt arrived, so there is no picture. "+escaped(unreached(r))) + "\n\n"
 	}
 	names := 8
 	for i := range r.Runs {

@@ -411,7 +411,7 @@ func TestPictureSaysWhatItDoesNotShow(t *testing.T) {
 		"outage":         {metastable(), "outage (status)"},
 		"virtual time":   {results()["virtual"], "stormtest 1.0.0 · virtual time · clients 1000"},
 		"real time":      {results()["four"], "stormtest 1.0.0 · real time, over sockets · clients 2000"},
-		"the race":       {results()["four"], "fewest with “none”: 9 of 2,000 in 30 s."},
+		"the answer":     {results()["four"], "“decorrelated” did best here. It got all 2,000 operations done after 8.94 s with 9,341 attempts."},
 		"the verdicts":   {results()["four"], "Retries came back together with “none”; partly together with “equal”"},
 		"the convoy":     {results()["four"], "Convoy index: of the retries from 1 s to 10 s; 0 is as if by chance, 1 all together."},
 		"how many clear": {metastable(), "Retry storm: operations at 800/s against a target that serves 1,000/s"},

@@ -73,24 +73,27 @@ func (s *sketch) story() string {
 	switch {
 	case len(s.runs) == 0:
 		return "There is nothing to show."
-	case len(s.runs) == 1:
-		return upperFirst(verdictSentence(&s.runs[0], s.plan))
+	case len(s.result.Runs) == 1:
+		return strings.TrimSpace(choose(s.result).head + " " + upperFirst(verdictSentence(&s.runs[0], s.plan)))
 	case fromLog(s.result) || outside(s.result):
 		return ""
 	}
-	sentences := []string{verdictGroups(s.runs)}
+	c := choose(s.result)
+	sentences := []string{c.head, c.price, verdictGroups(s.runs)}
+	if c.best == nil {
+		sentences[1] = c.why
+	}
 	for _, flag := range []string{record.FlagMetastable, record.FlagPeriodic, record.FlagSharedSeed} {
 		if names := strategiesOf(s.runs, func(run *record.Run) bool { return slices.Contains(run.Convoy.Flags, flag) }); names != "" {
 			sentences = append(sentences, flag+" with "+names+": "+flagMeanings[flag]+".")
 		}
 	}
 	lost := strategiesOf(s.runs, func(run *record.Run) bool {
-		return finite(run.Recovery.GoodputBefore) && run.Recovery.RecoveredAt == nil && !slices.Contains(run.Convoy.Flags, record.FlagMetastable)
+		return notRecovered.most(run) && !slices.Contains(run.Convoy.Flags, record.FlagMetastable)
 	})
 	if lost != "" && !s.result.Interrupted {
 		sentences = append(sentences, "The target has not recovered from the outage with "+lost+".")
 	}
-	sentences = append(sentences, s.race())
 	return strings.Join(slices.DeleteFunc(sentences, func(t string) bool { return t == "" }), " ")
 }
 
@@ -112,7 +115,7 @@ var verdictWords = []struct {
 func verdictGroups(runs []record.Run) string {
 	var parts []string
 	for _, row := range verdictWords {
-		names := strategiesOf(runs, func(run *record.Run) bool { return !idle(run) && run.Headline() == row.verdict })
+		names := strategiesOf(runs, func(run *record.Run) bool { return !idle(run) && commonVerdict(run) == row.verdict })
 		switch {
 		case names == "":
 		case row.retries && len(parts) == 0:
@@ -124,7 +127,11 @@ func verdictGroups(runs []record.Run) string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return upperFirst(strings.Join(parts, "; ")) + "."
+	text := strings.Join(parts, "; ") + "."
+	if slices.ContainsFunc(runs, func(run record.Run) bool { return severalSeeds(&run) }) {
+		return "In most seeds " + text
+	}
+	return upperFirst(text)
 }
 
 // strategiesOf names the runs that are of a kind; empty where none is.
@@ -156,57 +163,6 @@ func someOf(names []string) string {
 // quoted is a run's name in a sentence: a strategy is called none.
 func quoted(run *record.Run) string {
 	return "“" + cmp.Or(clip(clean(run.Strategy), 24), "unnamed") + "”"
-}
-
-// race says which strategy had everything done first, and at which price, and which had the least done. A run that was
-// cut is not compared.
-func (s *sketch) race() string {
-	var first, last, most, least *record.Run
-	for i := range s.runs {
-		run := &s.runs[i]
-		if idle(run) {
-			continue
-		}
-		done := run.Completion != nil
-		switch {
-		case done && (first == nil || *run.Completion < *first.Completion):
-			first = run
-		case !done && (most == nil || run.Operations.Succeeded > most.Operations.Succeeded):
-			most = run
-		}
-		switch {
-		case done && (last == nil || *run.Completion > *last.Completion):
-			last = run
-		case !done && (least == nil || run.Operations.Succeeded < least.Operations.Succeeded):
-			least = run
-		}
-	}
-	switch {
-	case s.result.Interrupted || first == nil && most == nil:
-		return ""
-	case first != nil && least != nil:
-		return "All operations were done first with " + quoted(first) + ": " + price(first) + "; fewest with " + quoted(least) + ": " + got(least) + "."
-	case first != nil && lengthOr(first.Completion) == lengthOr(last.Completion):
-		return "All operations were done after " + lengthOr(first.Completion) + "."
-	case first != nil:
-		return "All operations were done first with " + quoted(first) + ": " + price(first) + "; last with " + quoted(last) + ": " + price(last) + "."
-	case most.Operations.Succeeded == 0:
-		return "No operation succeeded."
-	case most.Operations.Succeeded == least.Operations.Succeeded:
-		return "Done with each strategy: " + got(most) + "."
-	default:
-		return "Most operations were done with " + quoted(most) + ": " + got(most) + "; fewest with " + quoted(least) + ": " + got(least) + "."
-	}
-}
-
-// price is how long it took to get everything done, and how much work.
-func price(run *record.Run) string {
-	return "after " + lengthOr(run.Completion) + ", " + number(run.Amplification) + " attempts for each"
-}
-
-// got is how much was done.
-func got(run *record.Run) string {
-	return count(run.Operations.Succeeded) + " of " + count(run.Operations.Started) + " in " + pictureSpan(run.Duration)
 }
 
 // pictureSpan is span in few characters: 30 s, 2 h.

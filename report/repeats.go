@@ -37,9 +37,17 @@ func timesDigits(v float64) string { return strings.TrimSuffix(times(&v), "x") }
 func indexDigits(v float64) string { return index(&v) }
 
 // spreadIn writes mean [5-95 %] and the unit.
+//
+// A sum of equal values, divided, can end beside them by the last of its digits, on the other side of a rounding.
 func spreadIn(digits func(float64) string, unit string) func(*record.Spread) string {
 	return func(s *record.Spread) string {
-		return digits(*s.Mean) + string(nbsp) + "[" + digits(*s.P5) + "-" + digits(*s.P95) + "]" + unit
+		mean := *s.Mean
+		for _, end := range []float64{*s.P5, *s.P95} {
+			if math.Abs(mean-end) <= 1e-9*math.Abs(end) {
+				mean = end
+			}
+		}
+		return digits(mean) + string(nbsp) + "[" + digits(*s.P5) + "-" + digits(*s.P95) + "]" + unit
 	}
 }
 
@@ -113,7 +121,7 @@ func seedsText(r *record.Result) string {
 	return plural(most, "seed") + " from" + string(nbsp) + plainUint(s.Seeds[0]) + " to" + string(nbsp) + plainUint(s.Seeds[1]) + " ran."
 }
 
-// verdictSeeds says in how many seeds the run's headline was each word: the one that stands there is of the first
+// verdictSeeds says behind a verdict in how many seeds the run's headline was each word: the one that stands there is of the first
 // alone. Empty where that is no news.
 func verdictSeeds(run *record.Run) string {
 	s := run.Repeats
@@ -123,7 +131,7 @@ func verdictSeeds(run *record.Run) string {
 	var parts []string
 	for _, v := range verdictsByCount(s) {
 		if n := s.Verdicts[v]; n == s.Count {
-			return "(in all " + plural(n, "seed") + ") "
+			return " (so in all " + plural(n, "seed") + ")"
 		}
 		text := string(v) + " in" + string(nbsp) + count(s.Verdicts[v])
 		if len(parts) == 0 {
@@ -134,7 +142,7 @@ func verdictSeeds(run *record.Run) string {
 	if parts == nil {
 		return ""
 	}
-	return "(" + strings.Join(parts, ", ") + ") "
+	return " (" + strings.Join(parts, ", ") + ")"
 }
 
 // verdictsByCount lists the verdicts that some seed had, the most frequent first.
@@ -161,28 +169,30 @@ func (f repeatedFigure) marked(r *record.Result) []string {
 	means := make([]standing, len(r.Runs))
 	for i := range r.Runs {
 		all[i].shown = none
-		s := r.Runs[i].Repeats
+		run := &r.Runs[i]
+		s := run.Repeats
 		if s == nil {
 			continue
 		}
 		all[i].shown = f.spreadText(s)
 		spread := s.Figures[f.metric]
-		if at < 0 || spread.Count != s.Count || !mostDoneOnAverage(r, s, criteria[at].effort) {
-			continue
-		}
 		mean, range5to95, _ := strings.Cut(all[i].shown, "[")
 		_, unit, _ := strings.Cut(range5to95, "]")
-		means[i] = standing{spread.Mean, mean + unit}
+		means[i] = standing{shown: mean + unit, out: !mostDoneOnAverage(r, s) || notRecovered.most(run)}
+		if spread.Count == s.Count {
+			means[i].value = spread.Mean
+		}
 	}
 	if at < 0 || len(r.Runs) < 2 {
 		return withMarks(all, make([]bool, len(all)))
 	}
-	return withMarks(all, best(means, criteria[at].highest, criteria[at].effort || criteria[at].absenceLoses))
+	alike := func(i, k int) bool { return byChance(&r.Runs[i], &r.Runs[k], f.metric) }
+	return withMarks(all, criteria[at].best(means, alike))
 }
 
-// mostDoneOnAverage says whether a strategy got something done, and for an effort at least 0.99 times as large a share as
-// the one with most.
-func mostDoneOnAverage(r *record.Result, s *record.Repeats, effort bool) bool {
+// mostDoneOnAverage says whether a strategy got something done, and at least 0.99 times as large a share as the one with
+// most.
+func mostDoneOnAverage(r *record.Result, s *record.Repeats) bool {
 	share := func(s *record.Repeats) float64 {
 		if s == nil || !finite(s.Figures["success_share"].Mean) {
 			return 0
@@ -193,7 +203,7 @@ func mostDoneOnAverage(r *record.Result, s *record.Repeats, effort bool) bool {
 	for i := range r.Runs {
 		most = max(most, share(r.Runs[i].Repeats))
 	}
-	return share(s) > 0 && (!effort || share(s) >= 0.99*most)
+	return share(s) > 0 && share(s) >= (1-doneWithin)*most
 }
 
 // writeRepeats writes the figures over all seeds, a column for each strategy, or lists where

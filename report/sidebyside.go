@@ -12,12 +12,13 @@ type criterion struct {
 	short, long string // heads of the table with strategies as rows, and as columns
 	metric      string // the figure's flat name
 	text        func(*record.Run) string
-	// figure is what the best is chosen by, the lowest unless highest; nil where there is no best.
-	figure  func(*record.Run) *float64
-	highest bool
-	// effort is a price that a strategy also saves by not doing its work: only the strategies that
-	// succeeded most often are compared by it.
-	effort bool
+	figure      func(*record.Run) *float64
+	// unranked says that there is no best. The fullest bucket is for most strategies the first wave, which is everybody's
+	// alike; and the fewest waves has who never falls below capacity again.
+	unranked bool
+	highest  bool
+	// near is how near to the best a figure counts as equal, and below equal all do.
+	near, equal float64
 	// absenceLoses says that to have no figure is worse than any.
 	absenceLoses bool
 	// ofArrivals says that a run from a log has it too.
@@ -27,26 +28,31 @@ type criterion struct {
 // bestMark stands behind the best figure of a column.
 const bestMark = "*"
 
+// bestLegend says what bestMark means.
+const bestLegend = "best of its kind, of the strategies that got (within 1" + string(nbsp) + "%) most done and did not leave the target broken. " +
+	"What is within 5" + string(nbsp) + "% (of what succeeded, 1" + string(nbsp) + "%) is equal, and so is every convoy index below 0.10. " +
+	"Of peak and waves there is no best: the first wave is alike in all, and one wave can last longer than many"
+
 var criteria = []criterion{
-	{short: "succeeded", long: "succeeded", metric: "operations_succeeded", highest: true,
+	{short: "succeeded", long: "succeeded", metric: "operations_succeeded", highest: true, near: doneWithin,
 		text:   func(r *record.Run) string { return count(r.Operations.Succeeded) },
 		figure: func(r *record.Run) *float64 { return floatOf(r.Operations.Succeeded) }},
-	{short: "attempts", long: "attempts", metric: "attempts_sent", effort: true,
+	{short: "attempts", long: "attempts", metric: "attempts_sent", near: effortWithin,
 		text:   func(r *record.Run) string { return count(r.Attempts.Sent) },
 		figure: func(r *record.Run) *float64 { return floatOf(r.Attempts.Sent) }},
-	{short: "amplif.", long: "amplification", metric: "amplification", effort: true,
+	{short: "amplif.", long: "amplification", metric: "amplification", near: effortWithin,
 		text:   func(r *record.Run) string { return number(r.Amplification) },
 		figure: func(r *record.Run) *float64 { return r.Amplification }},
-	{short: "all done", long: "all done", metric: "completion", absenceLoses: true,
+	{short: "all done", long: "all done", metric: "completion", near: effortWithin, absenceLoses: true,
 		text:   func(r *record.Run) string { return lengthOr(r.Completion) },
 		figure: func(r *record.Run) *float64 { return floatOrNil(r.Completion) }},
-	{short: "peak", long: "peak / capacity", metric: "peak_over_capacity", ofArrivals: true,
+	{short: "peak", long: "peak / capacity", metric: "peak_over_capacity", unranked: true, ofArrivals: true,
 		text:   func(r *record.Run) string { return times(r.Convoy.PeakOverCapacity) },
 		figure: func(r *record.Run) *float64 { return r.Convoy.PeakOverCapacity }},
-	{short: "convoy", long: "convoy index", metric: "convoy_index",
+	{short: "convoy", long: "convoy index", metric: "convoy_index", near: effortWithin, equal: record.ThresholdPartial,
 		text:   func(r *record.Run) string { return index(r.Convoy.ConvoyIndex) },
 		figure: func(r *record.Run) *float64 { return r.Convoy.ConvoyIndex }},
-	{short: "waves", long: "waves", metric: "waves", ofArrivals: true,
+	{short: "waves", long: "waves", metric: "waves", unranked: true, ofArrivals: true,
 		text:   func(r *record.Run) string { return countOr(r.Convoy.Waves) },
 		figure: func(r *record.Run) *float64 { return floatOrNil(r.Convoy.Waves) }},
 }
@@ -77,20 +83,29 @@ func writeSideBySide(p *page, r *record.Result, plan planFields) {
 	}
 	model := targetModel(r, plan)
 	if !ranked {
+		writeRule(p, r)
 		if model != "" {
 			p.para("Target", factIndent, model)
 		}
 		return
 	}
-	legend := "best of its kind; attempts and amplification are compared only between strategies that got (within 1" + string(nbsp) + "%) most done"
+	legend := bestLegend
 	if seeds {
-		legend += ", means only where every seed has the figure"
+		legend += "; means only where every seed has the figure"
 	}
 	p.para(bestMark, factIndent, legend+".")
+	writeRule(p, r)
 	if model == "" {
 		model = "unknown, as the result holds no plan"
 	}
 	p.para("Target", factIndent, "the ranking holds for this target model: "+model+". Against another kind of target the order can be another.")
+}
+
+// writeRule says how the answer at the top was found, where there is one.
+func writeRule(p *page, r *record.Result) {
+	if choose(r).best != nil {
+		p.para("Answer", factIndent, choiceRule+" "+choiceDoubt(r))
+	}
 }
 
 // writeFirstSeeds compares the runs, and says whether one of them is the best at something.
@@ -113,31 +128,43 @@ func hasMark(text string) bool { return strings.HasSuffix(text, styled(markGreen
 
 // A standing is one strategy's place in a row of figures that are compared.
 type standing struct {
-	value *float64 // nil where it is not compared
+	value *float64 // nil where it has none
 	shown string
+	out   bool // its work is not done: it cannot be the best, and who has done it beats it
 }
 
-// best says which of the standings are marked: those that none beats as they are shown, and that are not alone.
-// Where absence is a defeat, as of a completion that never was, a standing without a value is one that is beaten.
-func best(all []standing, highest, absenceLoses bool) []bool {
+// best says which of the standings are marked: those that none beats as they are shown, and that beat another. alike says
+// of two that their difference is chance; nil for never.
+func (c criterion) best(all []standing, alike func(i, k int) bool) []bool {
+	beats := func(i, k int) bool {
+		mine, other := &all[i], &all[k]
+		switch {
+		case !finite(other.value) || other.out:
+			return other.out || c.absenceLoses
+		case mine.shown == other.shown || alike != nil && alike(i, k):
+			return false
+		}
+		a, b := *mine.value, *other.value
+		if a < c.equal {
+			a = 0
+		}
+		if b < c.equal {
+			b = 0
+		}
+		if c.highest {
+			return b < a*(1-c.near)
+		}
+		return a < b*(1-c.near)
+	}
+	in := func(i int) bool { return !c.unranked && finite(all[i].value) && !all[i].out }
 	marks := make([]bool, len(all))
-	for i, mine := range all {
-		if !finite(mine.value) {
-			continue
+	for i := range all {
+		beatsOne, beaten := false, false
+		for k := range all {
+			beatsOne = beatsOne || k != i && in(i) && beats(i, k)
+			beaten = beaten || k != i && in(k) && beats(k, i)
 		}
-		beaten, beats := false, false
-		for _, other := range all {
-			switch {
-			case !finite(other.value):
-				beats = beats || absenceLoses
-			case *other.value == *mine.value || other.shown == mine.shown:
-			case (*other.value > *mine.value) == highest:
-				beaten = true
-			default:
-				beats = true
-			}
-		}
-		marks[i] = beats && !beaten
+		marks[i] = beatsOne && !beaten
 	}
 	return marks
 }
@@ -148,12 +175,12 @@ func (c criterion) marked(r *record.Result) []string {
 	all := make([]standing, len(r.Runs))
 	for i := range r.Runs {
 		run := &r.Runs[i]
-		all[i].shown = c.known(run)
-		if !r.Interrupted && served(run) && (!c.effort || amongMostDone(r, run)) {
-			all[i].value = c.best(run)
+		all[i] = standing{shown: c.known(run), out: !served(run) || !amongMostDone(r, run) || neverRecovered(run)}
+		if !r.Interrupted {
+			all[i].value = c.value(run)
 		}
 	}
-	return withMarks(all, best(all, c.highest, c.effort || c.absenceLoses))
+	return withMarks(all, c.best(all, nil))
 }
 
 // withMarks returns the texts with a mark behind the best, and a blank behind the others.

@@ -22,6 +22,7 @@ func Terminal(w io.Writer, r *record.Result, o Options) error {
 	plan := readPlan(r)
 	writeTroubles(p, r, plan)
 	writeHead(p, r, plan)
+	writeAnswer(p, r)
 	writeVerdicts(p, r, plan)
 	writeGates(p, r)
 	if len(r.Runs) > 1 {
@@ -79,6 +80,14 @@ func writeTroubles(p *page, r *record.Result, plan planFields) {
 	}
 }
 
+// writeAnswer says which strategy did best, or why none is chosen.
+func writeAnswer(p *page, r *record.Result) {
+	if c := choose(r); c.head != "" && len(r.Runs) > 0 {
+		p.para(styled(markBold, "Answer"), factIndent, strings.TrimSpace(styled(markBold, c.head)+" "+c.why))
+		p.blank()
+	}
+}
+
 // notBegun names the strategies of the plan that did not run; empty where there are none.
 func notBegun(r *record.Result, plan planFields) string {
 	var missing []string
@@ -119,7 +128,10 @@ func gatesSummary(r *record.Result) gateSummary {
 	if s.failed > 0 {
 		s.word, s.mark = gateFailed, markRed
 	}
-	s.text = count(int64(len(r.Gates)-s.failed)) + " of " + count(int64(len(r.Gates))) + " hold"
+	s.text = count(int64(len(r.Gates))) + " of " + count(int64(len(r.Gates))) + " hold"
+	if s.failed > 0 {
+		s.text = count(int64(s.failed)) + " of " + count(int64(len(r.Gates))) + " " + map[bool]string{true: "does", false: "do"}[s.failed == 1] + " not hold"
+	}
 	if gatesCut(r) {
 		s.word, s.mark = "CUT SHORT", markYellow
 		s.text += "; they were held against what there was when the run was cut, which is no pass"
@@ -141,14 +153,15 @@ func gateWord(g record.Gate) string {
 	return gateFailed
 }
 
-// writeGates lists every gate with what it found.
+// writeGates lists every gate with what it found, those that failed first.
 func writeGates(p *page, r *record.Result) {
 	if len(r.Gates) == 0 {
 		return
 	}
 	s := gatesSummary(r)
 	p.para("Gates", factIndent, styled(s.mark, s.word)+": "+s.text)
-	for _, g := range r.Gates {
+	for _, i := range failedFirst(r.Gates) {
+		g := r.Gates[i]
 		mark := markGreen
 		if !g.OK {
 			mark = markRed

@@ -357,7 +357,7 @@ func TestVerdictSentences(t *testing.T) {
 		{"few and short", unjudged(9, 9500*time.Millisecond), ": 9 retries from 9.5 s to 10 s, and it takes 100 in 1 s or more; the run"},
 		{"far apart", unjudged(100, 0), ": 100 retries from 1 s to 10 s, of which no two are within 1 s"},
 		{"none in the window", unjudged(0, 0), "UNJUDGED not known whether retries came together: none of its 15,964 retries arrived from 1 s to 10 s, where they are judged; 9 of"},
-		{"no window", unjudged(0, 10*time.Second), "UNJUDGED not known whether retries came together: the run was over before the time from which on they are judged, 10 times base after the failure; 9 of"},
+		{"no window", unjudged(0, 10*time.Second), "UNJUDGED not known whether retries came together: the run ended before retries are judged, which is from 10 times base after the failure on; 9 of"},
 		{"overload of a few", func(r *record.Run) {
 			unjudged(12, 0)(r)
 			r.Convoy.Verdict = record.VerdictOverload
@@ -427,7 +427,7 @@ func TestBestIsMarked(t *testing.T) {
 	lazy.Operations.Succeeded, lazy.Attempts.Sent, lazy.Completion = 100, 2000, nil
 	rows := compared(t, lazy, good, worse)
 	for head, want := range map[string]string{
-		"succeeded": "100 2,000* 2,000*", "attempts": "2,000 9,341* 11,226", "all done": "– 8.94 s* 20.6 s", "waves": "1* 1* 4",
+		"succeeded": "100 2,000* 2,000*", "attempts": "2,000 9,341* 11,226", "all done": "– 8.94 s* 20.6 s", "waves": "1 1 4",
 	} {
 		if rows[head] != want {
 			t.Errorf("%s: %q, want %q", head, rows[head], want)

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -69,7 +70,10 @@ func verdictSentence(run *record.Run, plan planFields) string {
 	if run.FromLog != nil {
 		return logSentence(run)
 	}
-	sentences := []string{verdictSeeds(run) + finding(run, plan) + "; " + progress(run)}
+	sentences := []string{finding(run, plan) + verdictSeeds(run) + "; " + progress(run)}
+	if notRecovered.most(run) && !slices.Contains(run.Convoy.Flags, record.FlagMetastable) {
+		sentences = append(sentences, "NOT RECOVERED: goodput was "+number(run.Recovery.GoodputLast)+"/s at the end, "+number(run.Recovery.GoodputBefore)+"/s before the outage")
+	}
 	for _, flag := range run.Convoy.Flags {
 		sentence := clean(flag)
 		if meaning, known := flagMeanings[flag]; known {
@@ -107,6 +111,9 @@ func finding(run *record.Run, plan planFields) string {
 
 // unjudged says what is known of retries that are too few, or too short a time, for an index.
 func unjudged(run *record.Run, plan planFields) string {
+	if run.Outside == nil && run.Books.Arrivals == 0 && len(named(run.Books.Lost)) > 0 {
+		return whyEmpty(run)
+	}
 	if retriesOf(run) == 0 {
 		return "no retries, so nothing to judge"
 	}
@@ -137,7 +144,7 @@ func whyUnjudged(run *record.Run, plan planFields) string {
 	short := window < record.ConvoyWindowMin
 	switch {
 	case window <= 0:
-		return "the run was over before the time from which on they are judged, " + count(windowFromBase) + " times base after the failure"
+		return "the run ended before retries are judged, which is from " + count(windowFromBase) + " times base after the failure on"
 	case c.WindowArrivals == 0:
 		return "none of its " + plural(retriesOf(run), "retry") + " arrived" + judged(c) + ", where they are judged"
 	case short && c.WindowArrivals < record.ConvoyArrivalsMin:

@@ -30,7 +30,7 @@ func headFacts(r *record.Result, plan planFields) []fact {
 	if seedsOf(r) != nil {
 		text := seedsText(r)
 		if seedsEnded(r) > 0 {
-			text += " Verdicts, charts and figures are of the first one, but for the table of all seeds."
+			text += " Verdicts, charts and figures are of the first one, but for the answer and the table of all seeds."
 		}
 		list = append(list, fact{"Seeds", text})
 	}

@@ -43,7 +43,7 @@ func TestCompareNamesTheChangeAndWhatItDid(t *testing.T) {
 		t.Fatalf("code %d, want %d: %s", got.code, codeGate, got.err)
 	}
 	text := plainly(got.out)
-	for _, want := range []string{"Changed --base 100ms (default) -> 400ms", "better: attempts -", "amplification -", "better, p<0.001", "FAILED: 2 of 3 hold", "FAILED amplification>=+1%", "20 seeds each"} {
+	for _, want := range []string{"Changed --base 100ms (default) -> 400ms", "better: attempts -", "amplification -", "better, p<0.001", "FAILED: 1 of 3 does not hold", "FAILED amplification>=+1%", "20 seeds each"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the report does not say %q:\n%s", want, got.out)
 		}
@@ -79,7 +79,7 @@ func TestCompareNamesTheChangeAndWhatItDid(t *testing.T) {
 			t.Errorf("JUnit has %+v for %+v", one, g)
 		}
 	}
-	if md := read("c.md"); !strings.Contains(md, "gates FAILED: 2 of 3 hold") || !strings.Contains(md, "| **FAILED** | `amplification>=+1%` |") {
+	if md := read("c.md"); !strings.Contains(md, "gates FAILED: 1 of 3 does not hold") || !strings.Contains(md, "| **FAILED** | `amplification>=+1%` |") {
 		t.Errorf("Markdown: %s", md)
 	}
 	if page := read("c.html"); !strings.Contains(page, "400ms") || !strings.Contains(page, "FAILED") {

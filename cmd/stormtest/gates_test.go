@@ -261,14 +261,14 @@ func TestReportJudgesAgain(t *testing.T) {
 	}{
 		{"nothing asked", saved, nil, codePassed, []string{"FAILED full:attempts_sent<1"}},
 		{"passed", saved, []string{"full:completion<30s", "amplification<50"}, codePassed, []string{"3 of 3 hold", "completion is at worst"}},
-		{"failed", saved, []string{"amplification<1.1", "full:completion<30s"}, codeGate, []string{"1 of 3 hold", "FAILED none: amplification<1.1 (seed 11: amplification is"}},
+		{"failed", saved, []string{"amplification<1.1", "full:completion<30s"}, codeGate, []string{"2 of 3 do not hold", "FAILED none: amplification<1.1 (seed 11: amplification is"}},
 		{"by the mean", saved, []string{"amplification<50 @mean"}, codePassed, []string{"on average of 5 seeds"}},
 		{"unknown", saved, []string{"x<1", "ful:waves<1"}, codeUsage, []string{`--gate: "x<1": unknown metric`, "which runs none, full"}},
 		{"a file of old", old, []string{"full:amplification<50"}, codeGate, []string{"no data: the result does not hold this figure of every seed", "@first is judged"}},
 		{"the first of a file of old", old, []string{"full:amplification<50 @first"}, codePassed, []string{"seed 11, the first: amplification is"}},
 		{"not every seed ran", cut, []string{"full:amplification<50"}, codeGate, []string{"5 of 9 seeds ran, which is no pass"}},
 		{"a log", log, []string{"full:arrivals<1000", "waves<1000"}, codeInvalid, []string{"3 of 3 hold", "arrivals is"}},
-		{"what failed in a log", log, []string{"full:arrivals<1", "full:peak_arrivals>=1"}, codeGate, []string{"1 of 2 hold", "arrivals is", "want < 1"}},
+		{"what failed in a log", log, []string{"full:arrivals<1", "full:peak_arrivals>=1"}, codeGate, []string{"1 of 2 does not hold", "arrivals is", "want < 1"}},
 		{"what a log does not hold", log, []string{"full:amplification<1000"}, codeGate, []string{"no data: a log of arrivals does not hold it"}},
 		{"invalid", invalid, []string{"full:amplification<50"}, codeInvalid, []string{"INVALID", "ok full:amplification<50"}},
 	} {

@@ -160,6 +160,7 @@ func spreadOf(all []float64) Spread {
 	}
 	slices.Sort(sorted)
 	at := func(percent int) *float64 { return ptr(sorted[(n*percent+99)/100-1]) }
-	s.Mean, s.P5, s.P95, s.Count = ptr(sum/float64(n)), at(5), at(95), int64(n)
+	mean := min(max(sum/float64(n), sorted[0]), sorted[n-1]) // of equal values it can end beside them
+	s.Mean, s.P5, s.P95, s.Count = &mean, at(5), at(95), int64(n)
 	return s
 }
