@@ -219,8 +219,11 @@ func comparedFigures(c *compare.Comparison) htmlSection {
 				continue
 			}
 			prefix := strconv.Itoa(i) + "." + clip(clean(pair.OtherStrategy), 40)
-			all := comparedTable("all-figures", "Every figure of "+name, prefix, pair.all)
-			s.Blocks = append(s.Blocks, htmlBlock{Heading: name}, htmlBlock{Table: comparedTable("compared", "Main figures of "+name, prefix, pair.main)},
+			main, all := comparedTable("compared", "Main figures of "+name, prefix, pair.main), comparedTable("all-figures", "Every figure of "+name, prefix, pair.all)
+			if text := movedText(&pair); text != "" {
+				main.Foot, all.Foot = append(main.Foot, htmlText(text+".")), append(all.Foot, htmlText(text+"."))
+			}
+			s.Blocks = append(s.Blocks, htmlBlock{Heading: name}, htmlBlock{Table: main},
 				htmlBlock{Fold: &htmlFold{Title: "Every figure of " + name + " by the name that a gate knows it by", Blocks: []htmlBlock{{Table: all}}}})
 		}
 	}

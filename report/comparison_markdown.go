@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"stormtest/load/record"
@@ -114,9 +115,13 @@ func comparedMarkdownChanges(c *compare.Comparison) string {
 // comparedMarkdownFigures is a table of the main figures of every pair.
 func comparedMarkdownFigures(c *compare.Comparison) string {
 	var rows []string
+	var moved []string
 	for i := range c.Others {
 		for k := range c.Others[i].Pairs {
 			pair := comparedPairOf(&c.Others[i].Pairs[k])
+			if text := movedText(&pair); text != "" && !slices.Contains(moved, text) {
+				moved = append(moved, text)
+			}
 			for _, f := range pair.main {
 				known := escaped(f.known)
 				if f.more() {
@@ -129,7 +134,11 @@ func comparedMarkdownFigures(c *compare.Comparison) string {
 	if rows == nil {
 		return ""
 	}
-	return "### Figures\n\n| strategy | figure | base | new | difference | beyond noise? |\n|---|---|--:|--:|--:|---|\n" + bounded("| ", "figure", rows) + "\n"
+	foot := ""
+	if moved != nil {
+		foot = escaped(strings.Join(moved, "; or ")) + ".\n\n"
+	}
+	return "### Figures\n\n| strategy | figure | base | new | difference | beyond noise? |\n|---|---|--:|--:|--:|---|\n" + bounded("| ", "figure", rows) + "\n" + foot
 }
 
 // comparedMarkdownFolds folds what a terminal shows with --all, as much as there is room for.

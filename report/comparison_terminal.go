@@ -107,8 +107,12 @@ func writeFigures(p *page, pair *comparedPair, all bool) {
 		return
 	}
 	for _, ranges := range []bool{true, false} {
-		if rows := figureRows(list, ranges); rows != nil && tableCells(rows) <= p.width {
-			writeFigureRows(p, list, rows)
+		rows := figureRows(list, ranges)
+		if rows == nil {
+			continue
+		}
+		if names, fits := liftedNames(rows, p.width); fits && (names == nil || !ranges) {
+			writeFigureRows(p, list, rows, names)
 			writeFurther(p, pair, all)
 			return
 		}
@@ -143,7 +147,33 @@ func figureRows(list []comparedFigure, ranges bool) [][]string {
 	return rows
 }
 
-func writeFigureRows(p *page, list []comparedFigure, rows [][]string) {
+// nameLeast is the narrowest column of names that is one.
+const nameLeast = 16
+
+// liftedNames takes names that have no room beside their figures out of the rows, to stand above them, so that one long name
+// leaves all the others a table. It returns them by their rows, nil where all have room, and whether the table fits.
+func liftedNames(rows [][]string, width int) (names map[int]string, fits bool) {
+	if tableCells(rows) <= width {
+		return nil, true
+	}
+	figures := make([][]string, len(rows))
+	for i, row := range rows {
+		figures[i] = append([]string{""}, row[1:]...)
+	}
+	room := width - tableCells(figures) - tableGap // the last column begins with a blank
+	if room < nameLeast {
+		return nil, false
+	}
+	names = map[int]string{}
+	for i, row := range rows {
+		if cells(row[0]) > room {
+			names[i], row[0] = row[0], ""
+		}
+	}
+	return names, true
+}
+
+func writeFigureRows(p *page, list []comparedFigure, rows [][]string, names map[int]string) {
 	widths := spread(tableWidths(rows), tableCells(rows), p.width)
 	last := len(rows[0]) - 1
 	for i := range rows { // the last column is text, at its left edge
@@ -157,6 +187,9 @@ func writeFigureRows(p *page, list []comparedFigure, rows [][]string) {
 		} else if t := list[i-1].tone; t != toneNone {
 			known := strings.TrimSpace(rows[i][last])
 			line = strings.TrimSuffix(strings.TrimRight(line, " "), known) + toned(t, known)
+		}
+		if name, lifted := names[i]; lifted {
+			p.line(name)
 		}
 		p.line(line)
 	}
@@ -174,6 +207,9 @@ const furtherMost = 10
 
 // writeFurther lists what else is beyond noise, and says how to see all.
 func writeFurther(p *page, pair *comparedPair, all bool) {
+	if text := movedText(pair); text != "" {
+		p.para("", 0, text+".")
+	}
 	if all {
 		return
 	}

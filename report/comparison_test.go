@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"stormtest/load/record"
 	"stormtest/report"
@@ -82,6 +83,11 @@ func makeComparisons(t testing.TB) map[string]*compare.Comparison {
 	}
 	base := virtualOf(guidePlan, 1, seedsOf(inVirtualTime(guideStorm("full")), 1, 20, 0.01))
 	slow := virtualOf(slowPlan, 1, seedsOf(inVirtualTime(slowStorm("full")), 1, 20, 0.01))
+	moved := seedsOf(inVirtualTime(slowStorm("full")), 1, 20, 0.01)
+	moved.Convoy.WindowFrom, moved.Convoy.WindowTo = 2*time.Second, 18_715_978_772
+	for i := range moved.Repeats.Figures["metastable"].Values { // that of a flag is the first of its words
+		moved.Repeats.Figures["metastable"].Values[i] = new(float64)
+	}
 	invalid := invalidResult()
 	other := resultOf(slowPlan, slowStorm("full"))
 	other.Tool.Version, other.Addresses = "1.1.0", []string{"192.0.2.1:80"}
@@ -97,6 +103,7 @@ func makeComparisons(t testing.TB) map[string]*compare.Comparison {
 	whole.Interrupted = false
 	return map[string]*compare.Comparison{
 		"seeds":   comparisonOf(t, []string{"amplification<=+10%", "completion<=+2s", "convoy_index<=+0.05@beyond-noise"}, in("base.json", base), in("slow.json", slow)),
+		"moved":   comparisonOf(t, []string{"window_arrivals<=+10%"}, in("base.json", base), in("slow.json", virtualOf(slowPlan, 1, moved))),
 		"noise":   comparisonOf(t, nil, in("base.json", base), in("again.json", virtualOf(guidePlan, 101, seedsOf(inVirtualTime(guideStorm("full")), 101, 20, 0.0101)))),
 		"single":  comparisonOf(t, []string{"latency_p99<=+10%"}, in("base.json", resultOf(guidePlan, guideStorm("full"))), in("new.json", other)),
 		"range":   comparisonOf(t, nil, in("base.json", base), in("one.json", virtualOf(slowPlan, 9, inVirtualTime(slowStorm("full"))))),
@@ -129,7 +136,7 @@ func TestComparisonGoldens(t *testing.T) {
 	}{
 		{"seeds-80", "seeds", report.Options{Width: 80}}, {"seeds-120-all", "seeds", report.Options{Width: 120, All: true}}, {"seeds-40-ascii", "seeds", report.Options{Width: 40, ASCII: true}},
 		{"seeds-80-color", "seeds", report.Options{Width: 80, Color: true}},
-		{"noise-80", "noise", report.Options{Width: 80}}, {"single-80", "single", report.Options{Width: 80}}, {"single-20-ascii", "single", report.Options{Width: 20, ASCII: true}},
+		{"moved-80", "moved", report.Options{Width: 80}}, {"noise-80", "noise", report.Options{Width: 80}}, {"single-80", "single", report.Options{Width: 80}}, {"single-20-ascii", "single", report.Options{Width: 20, ASCII: true}},
 		{"range-80", "range", report.Options{Width: 80}}, {"same-80", "same", report.Options{Width: 80}}, {"inside-80", "inside", report.Options{Width: 80}}, {"three-200", "three", report.Options{Width: 200}},
 		{"invalid-80", "invalid", report.Options{Width: 80}}, {"hostile-80", "hostile", report.Options{Width: 80}}, {"empty-80", "empty", report.Options{Width: 80}}, {"logs-80", "logs", report.Options{Width: 80}},
 	} {

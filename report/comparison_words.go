@@ -90,6 +90,17 @@ func verdictChange(p *compare.Pair) string {
 	return text
 }
 
+// movedMark stands behind what is known of a figure whose window moved; movedText says so.
+const movedMark = string(nbsp) + "*"
+
+// movedText says what the mark means; empty where no figure has it.
+func movedText(p *comparedPair) string {
+	if !p.WindowsMoved() {
+		return ""
+	}
+	return "* " + windowsText(p.Pair) + ", so that it is neither better nor worse"
+}
+
 // windowsText says between which moments each side is judged; empty where these are the same.
 func windowsText(p *compare.Pair) string {
 	if p.Windows() == "" {
@@ -174,7 +185,7 @@ func comparedFigureOf(p *compare.Pair, f *compare.Figure) comparedFigure {
 	out.base, out.baseRange = valueText(f, f.Base)
 	out.other, out.otherRange = valueText(f, f.Other)
 	if p.Moved(f.Metric) {
-		out.known += ", other window"
+		out.known += movedMark
 	}
 	return out
 }

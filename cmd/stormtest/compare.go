@@ -26,14 +26,18 @@ are compared whatever their names. Of a single result, its strategies are compar
 its first, or with --against.
 
 Noise is told where both sides ran several seeds (--repeat): a figure is beyond noise
-where arranging the seeds of both sides anew sets hardly ever any figure as far apart.
+where shuffling which seed belongs to which side almost never gives a gap this large.
 Of the comparisons of a plan with itself at most 1 % show anything at all; five seeds a
 side are the fewest that can. With one seed on a side the report says that nobody
 knows. In virtual time one plan and seed leave nothing to chance.
 
 Results that do not mean the same are refused: other buckets, a log beside clients,
 arrivals counted at the target beside those counted where they were sent, a run that
-was cut, no strategy in common.`
+was cut, no strategy in common.
+
+Neither better nor worse is what does not compare: counts where there was not as much to
+do, figures of the judged window where --base moved it, and what grows with the time
+that is watched where --duration cut the runs at different times.`
 	compareExample = `  stormtest sim --repeat 20 --seed 1 --json base.json
   stormtest sim --repeat 20 --seed 1 --base 200ms --json new.json
   stormtest compare base.json new.json --html compare.html
@@ -75,7 +79,7 @@ func newCompare(w world) *cobra.Command {
 	}
 	set := cmd.Flags()
 	set.SortFlags = false
-	set.Var(&flags.gates, "gate", "Condition that a difference must meet, new against base: METRIC OP, a sign, and a percentage of the base or a difference in the metric's unit, such as amplification<=+10%, full:completion<=+2s or success_share>=-0.01. With @beyond-noise behind it what is not beyond noise passes. No data fails")
+	set.Var(&flags.gates, "gate", "Condition that a difference must meet, new against base: METRIC OP, a sign, and a percentage of the base or a difference in the metric's unit, such as amplification<=+10%, full:completion<=+2s or success_share>=-0.01. With @beyond-noise behind it what is within noise passes; where noise is unknown, as with one seed a side, the bound holds. No data fails")
 	set.Var(newWord(&flags.against, "", "STRATEGY"), "against", "Of a single result, the strategy that the others are compared with (its first)")
 	set.BoolVar(&flags.all, "all", false, "Every figure on the terminal, and not only the main ones")
 	for _, name := range []string{"gate", "against", "all"} {
@@ -153,7 +157,7 @@ func readResults(w world, paths []string) ([]compare.Input, error) {
 		}
 		result, err := report.Read(bytes.NewReader(b))
 		if err != nil {
-			faults = append(faults, usage("%s: %w", name, err))
+			faults = append(faults, usage("%s: not a result that --json wrote: %s", name, strings.TrimPrefix(err.Error(), "report: read result: ")))
 			continue
 		}
 		inputs = append(inputs, compare.Input{Name: name, Result: result})

@@ -115,9 +115,9 @@ func TestCompareRefuses(t *testing.T) {
 	}{
 		{"nothing", nil, []string{"no results"}},
 		{"one strategy", []string{base}, []string{"has one strategy, full"}},
-		{"no such file", []string{base, "nowhere.json", bad}, []string{"nowhere.json", "bad.json: report: read result: it has no schema"}},
+		{"no such file", []string{base, "nowhere.json", bad}, []string{"nowhere.json", "bad.json: not a result that --json wrote: it has no schema"}},
 		{"buckets", []string{base, wide}, []string{"100ms and 1s wide"}},
-		{"gates", []string{base, base, "--gate", "amplification<3", "--gate", "completon<=+1s"}, []string{`--gate: check: gate "amplification<3": "3" has no sign`, "did you mean completion"}},
+		{"gates", []string{base, base, "--gate", "amplification<3", "--gate", "completon<=+1s"}, []string{`--gate: "amplification<3": "3" has no sign`, "did you mean completion"}},
 		{"a gate of nobody", []string{base, base, "--gate", "none:waves<=+1"}, []string{"strategy none is not compared, but full"}},
 		{"against nobody", []string{all, "--against", "ful"}, []string{`no strategy "ful", but none, full`}},
 		{"against, of two", []string{all, all, "--against", "full"}, []string{"against full"}},

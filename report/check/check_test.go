@@ -62,7 +62,7 @@ func TestParseRefuses(t *testing.T) {
 		want       []string // parts of the message
 	}{
 		{"empty", "", []string{"no comparison"}},
-		{"no comparison", "convoy_index", []string{`gate "convoy_index"`, "no comparison"}},
+		{"no comparison", "convoy_index", []string{`"convoy_index": no comparison`}},
 		{"operator =<", "p99=<1s", []string{`operator "=<", want one of`}},
 		{"operator =", "p99=1s", []string{`operator "="`}},
 		{"operator <<", "p99<<1s", []string{`operator "<<"`}},

@@ -68,7 +68,7 @@ type Error struct {
 }
 
 func (e *Error) Error() string {
-	return fmt.Sprintf("check: gate %q: %s", e.Gate, strings.Join(e.Problems, "; "))
+	return fmt.Sprintf("%q: %s", e.Gate, strings.Join(e.Problems, "; "))
 }
 
 // ParseAll parses every gate and returns all faults of all of them, joined; each is an *Error.
