@@ -49,7 +49,7 @@ func (e *elsewhere) measure(ctx context.Context, p plan.Plan, env Env) {
 	}
 	found, err := e.baseline(ctx, p, env)
 	if err != nil {
-		e.unprobed = err.Error()
+		e.unprobed = strings.TrimPrefix(err.Error(), "probe: ") // "no probe" stands before it
 		return
 	}
 	e.probe, e.capacity = found, found.CapacityPerSecond

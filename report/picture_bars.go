@@ -59,7 +59,8 @@ func (t *timeline) window() time.Duration {
 }
 
 // inTime returns, for every window of the axis that the run reached, how many answers reached a client that was
-// still there, in a bucket of it on average. It counts answers by when they were given.
+// still there, in a bucket of it on average. It counts answers by when they were given. The last window reaches back
+// where the run ended in it: of a few ms of it a single answer would read as a storm.
 func inTime(run *record.Run, t *timeline) []float64 {
 	window := t.window()
 	length := min(t.end, run.Duration)
@@ -67,14 +68,24 @@ func inTime(run *record.Run, t *timeline) []float64 {
 		return nil
 	}
 	list := make([]float64, (length-1)/window+1)
+	last := len(list) - 1
 	for i := range run.Buckets {
-		if b := &run.Buckets[i]; b.At >= 0 && b.At < length {
-			list[b.At/window] += float64(max(0, b.Served-b.Wasted))
+		b := &run.Buckets[i]
+		n := float64(max(0, b.Served-b.Wasted))
+		if b.At < 0 || b.At >= length && (t.end < run.Duration || b.At > length) {
+			continue
+		}
+		if at := int(min(b.At, length-1) / window); at < last {
+			list[at] += n
+		}
+		if width := min(run.Bucket, length-b.At); width <= 0 {
+			list[last] += n // at the very end
+		} else if in := min(width, b.At+width-(length-window)); in > 0 {
+			list[last] += n * float64(in) / float64(width)
 		}
 	}
 	for i := range list {
-		from := time.Duration(i) * window
-		list[i] *= float64(t.bucket) / float64(min(window, length-from))
+		list[i] *= float64(t.bucket) / float64(window)
 	}
 	return list
 }

@@ -38,7 +38,7 @@ var (
 	}
 	panelSmall = panelSizes{
 		name: picture.Font{Size: 13, Bold: true}, value: picture.Font{Size: 12, Bold: true}, label: picture.Font{Size: 10}, badge: picture.Font{Size: 9, Bold: true},
-		nameAt: 13, valueAt: 31, labelAt: 43, plotAt: 62, below: 26,
+		nameAt: 13, valueAt: 31, labelAt: 43, plotAt: 62, below: 32,
 	}
 )
 
@@ -284,7 +284,7 @@ func (p *panel) seconds() {
 		p.Fill(picture.Box{X: x - 0.5, Y: p.ground, W: 1, H: 4}, 0, axisColour)
 		p.Write(picture.Text{X: x, Y: p.ground + 15, Anchor: picture.Middle, Font: labelFont, Color: inkFaint, Text: decimal(at, p.time.in().unit)})
 	}
-	if p.last && !p.grid.small {
+	if p.last {
 		p.Write(picture.Text{X: p.x + p.grid.width/2, Y: p.ground + 29, Anchor: picture.Middle, Font: labelFont, Color: inkFaint, Text: p.time.in().name + " since the start"})
 	}
 }

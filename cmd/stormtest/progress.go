@@ -106,7 +106,7 @@ func toldOn(w world) (columns int, terminal bool, every time.Duration) {
 // probing is load.Env.Probing.
 func (p *progress) probing() {
 	if !p.quiet {
-		fmt.Fprintln(p.w, "probing the healthy target, some 8 s (--probe off for none)")
+		fmt.Fprintln(p.w, "probing the healthy target, some 8 s (--probe off leaves it out)")
 	}
 }
 

@@ -1,5 +1,7 @@
 package record
 
+import "time"
+
 // Fano returns the dispersion of counts, s²/mean with the unbiased variance: 1 under Poisson, n where
 // all n arrivals of many fall into one bucket. It grows with the size of the fleet, so compare it at
 // equal fleets only. ok is false for fewer than two counts or when all are 0. Source: domain 5.4.
@@ -20,6 +22,15 @@ func PeakOverMean(counts []int64) (ratio float64, ok bool) {
 		return 0, false
 	}
 	return float64(peakOf(counts)) / mean, true
+}
+
+// peakOverMean is PeakOverMean of buckets of which the last may be cut: the mean is of the time that they cover.
+func peakOverMean(counts []int64, covered, bucket time.Duration) (ratio float64, ok bool) {
+	ratio, ok = PeakOverMean(counts)
+	if whole := bucket * time.Duration(len(counts)); ok && covered > 0 && covered < whole {
+		ratio *= float64(max(covered, bucket)) / float64(whole)
+	}
+	return ratio, ok
 }
 
 // meanOf returns the mean of counts, 0 of none.

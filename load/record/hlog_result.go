@@ -76,7 +76,7 @@ func (p *HLogPart) run() Run {
 	c := &run.Convoy
 	c.WavePeaks, c.Flags = []int64{}, []string{}
 	c.PeakArrivals = peakOf(arrivals)
-	c.PeakOverMean = optional(PeakOverMean(arrivals))
+	c.PeakOverMean = optional(peakOverMean(arrivals, run.Duration, p.Bucket))
 	if p.CapacityPerSecond != nil {
 		c.againstCapacity(arrivals, nil, *p.CapacityPerSecond*float64(p.Bucket)/float64(time.Second))
 	}

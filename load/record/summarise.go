@@ -177,7 +177,7 @@ func convoy(s *site, c Config, list []Bucket, end time.Duration) Convoy {
 	}
 	v.PeakArrivals = peakOf(arrivals)
 	v.PeakSlidingArrivals = max(v.PeakArrivals, s.cells.slidingMax(int(c.Bucket/CellWidth)))
-	v.PeakOverMean = optional(PeakOverMean(arrivals))
+	v.PeakOverMean = optional(peakOverMean(arrivals, end, c.Bucket))
 
 	first, last = begunBuckets(from, to, c.Bucket)
 	begun := s.buckets.retries(first, last)
