@@ -375,7 +375,6 @@ func (p *comparedPair) verdictMore() bool {
 
 // A comparedSentence is one of what a pair comes to.
 type comparedSentence struct {
-	tone tone
 	word string // stands out; may be empty
 	text string
 }
@@ -383,27 +382,27 @@ type comparedSentence struct {
 // summary says what a pair comes to, what is beyond noise first.
 func (p *comparedPair) summary() []comparedSentence {
 	var list []comparedSentence
-	add := func(t tone, word, text string) { list = append(list, comparedSentence{t, word, text}) }
+	add := func(word, text string) { list = append(list, comparedSentence{word, text}) }
 	compared := p.count(func(f *comparedFigure) bool { return f.Finding != compare.NoValue })
 	switch {
 	case len(p.all) == 0:
-		add(toneNone, "", "no figures to compare")
+		add("", "no figures to compare")
 	case p.differing() == 0:
 		text := "all " + count(compared) + " figures are the same"
 		if p.ArrivalsEqual {
 			text += ", and so are the arrivals of every bucket"
 		}
-		add(toneNone, "no difference", text)
+		add("no difference", text)
 	case p.Grounds == compare.BySeeds || p.Grounds == compare.ByPlan:
 		word, text := p.beyond(compared)
-		add(toneNone, word, text)
+		add(word, text)
 	case p.Grounds == compare.ByRange:
-		add(toneNone, "one run against seeds", p.outside(compared))
+		add("one run against seeds", p.outside(compared))
 	default:
-		add(toneNone, "nobody knows what is noise", p.Grounds.Why())
+		add("nobody knows what is noise", p.Grounds.Why())
 	}
 	if !p.verdictMore() && p.verdict != "" {
-		add(toneNone, "verdict", p.verdict)
+		add("verdict", p.verdict)
 	}
 	for i := range p.Flags {
 		if f := &p.Flags[i]; !flagMore(f) {
@@ -411,14 +410,14 @@ func (p *comparedPair) summary() []comparedSentence {
 			if f.Finding == compare.Within {
 				text += ", which is no more than noise"
 			}
-			add(toneNone, "", text)
+			add("", text)
 		}
 	}
 	if known := p.Grounds == compare.BySeeds || p.Grounds == compare.ByPlan || p.Grounds == compare.ByRange; !known && p.differing() > 0 {
-		add(toneNone, "differs", andMore(p.phrases((*comparedFigure).differs), p.differing()))
+		add("differs", andMore(p.phrases((*comparedFigure).differs), p.differing()))
 	}
 	if missing := p.missing(); missing != "" {
-		add(toneNone, "", missing)
+		add("", missing)
 	}
 	return list
 }
@@ -547,17 +546,13 @@ func (p *comparedPair) missing() string {
 	return strings.Join(parts, "; ")
 }
 
-// sentences is what a pair comes to as text, each sentence with its word in the colour of its tone.
+// sentences is what a pair comes to as text, each sentence with its word in bold.
 func (p *comparedPair) sentences() []string {
 	var list []string
 	for _, s := range p.summary() {
 		text := s.text + "."
 		if s.word != "" {
-			mark, ok := toneMarks[s.tone]
-			if !ok {
-				mark = markBold
-			}
-			text = styled(mark, s.word) + ": " + text
+			text = styled(markBold, s.word) + ": " + text
 		} else {
 			text = upperFirst(text)
 		}
