@@ -174,14 +174,18 @@ func allRuns(r *record.Result) []htmlRun {
 	return list
 }
 
-// pageToolbar holds the strategies and the switches for all pictures.
+// pageToolbar holds the strategies and the switches for all pictures; nil where there is nothing to switch.
 func pageToolbar(r *record.Result) *htmlToolbar {
 	bar := &htmlToolbar{Legend: "Strategies", Runs: allRuns(r)}
-	if !fromLog(r) && slices.ContainsFunc(r.Runs, func(run record.Run) bool { _, some := newSeries(&run, 1); return some }) {
+	some := slices.ContainsFunc(r.Runs, func(run record.Run) bool { _, some := newSeries(&run, 1); return some })
+	if some && !fromLog(r) {
 		bar.Switches = append(bar.Switches, &htmlSwitch{Name: stackSwitch, Legend: "Arrivals by", Views: stackViews})
 	}
 	if axis := arrivalsAxis(r); axis.Bend > 0 {
 		bar.Switches = append(bar.Switches, &htmlSwitch{Name: "scale", Legend: "Scale", Views: []htmlView{{"bent", "bent"}, {"even", "even"}}})
+	}
+	if !some && len(bar.Runs) < 2 {
+		return nil
 	}
 	return bar
 }

@@ -58,11 +58,11 @@ func arrivalsSection(r *record.Result, plan planFields) htmlSection {
 	if axis.Bend > 0 {
 		words = append(words, bentWords)
 	}
-	if figures.Legend != nil {
-		words = append(words, pointerWords)
-	}
 	if words != nil {
 		s.Blocks = append(s.Blocks, htmlBlock{Words: htmlText(strings.Join(words, " "))})
+	}
+	if figures.Legend != nil {
+		s.Blocks = append(s.Blocks, htmlBlock{Hint: pointerWords})
 	}
 	s.Blocks = append(s.Blocks, htmlBlock{Figures: figures})
 	return s

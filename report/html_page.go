@@ -56,6 +56,7 @@ type htmlBlock struct {
 	Answer   *htmlAnswer
 	Small    htmlText // small print
 	Words    htmlText
+	Hint     htmlText // how to use what is on a screen
 	Alert    *htmlAlert
 	List     []htmlText
 	Facts    []htmlFact

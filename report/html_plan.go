@@ -28,7 +28,7 @@ func planSection(r *record.Result, plan planFields) htmlSection {
 	for _, f := range fields {
 		table.Rows = append(table.Rows, htmlRow{Cells: []htmlCell{{Text: htmlText(f[0])}, {Text: htmlText(f[1]), Class: "long"}}})
 	}
-	s.Blocks = append(s.Blocks, htmlBlock{Fold: &htmlFold{Title: "Every field of the plan", Blocks: []htmlBlock{{Table: table}}}})
+	s.Blocks = append(s.Blocks, htmlBlock{Fold: &htmlFold{Title: "Every field of the plan", Screen: true, Blocks: []htmlBlock{{Table: table}}}})
 	return s
 }
 
@@ -40,7 +40,7 @@ func planCommand(r *record.Result) []htmlBlock {
 	}
 	return []htmlBlock{
 		{Words: "To repeat it, save the plan below as plan.json, and:"}, {Code: repeatCommand(r)},
-		{Fold: &htmlFold{Title: "The plan as a file", Screen: true, Blocks: []htmlBlock{{Code: file}}}},
+		{Fold: &htmlFold{Title: "The plan as a file", Blocks: []htmlBlock{{Code: file}}}},
 	}
 }
 

@@ -66,7 +66,10 @@ func goodputSection(r *record.Result, plan planFields) htmlSection {
 	if recovery := recoveryFacts(r); len(recovery) > 0 {
 		s.Blocks = append(s.Blocks, htmlBlock{Facts: recovery})
 	}
-	s.Blocks = append(s.Blocks, htmlBlock{Words: words}, htmlBlock{Figures: &htmlFigures{Class: "pair", Charts: []*htmlChart{good, wasted}}})
+	if good.Empty == "" || wasted.Empty == "" {
+		s.Blocks = append(s.Blocks, htmlBlock{Words: words})
+	}
+	s.Blocks = append(s.Blocks, htmlBlock{Figures: &htmlFigures{Class: "pair", Charts: []*htmlChart{good, wasted}}})
 	return s
 }
 

@@ -265,7 +265,7 @@ function over(u, chart, y, { pal, font, k }) {
     ctx.lineTo(a + 4 * px, top - 8 * px);
     ctx.fill();
     const left = a < (bbox.left + right) / 2;
-    label(ctx, chart.peak.label, { x: a + (left ? 8 : -8) * px, y: Math.max(top - 1 * px, bbox.top + 11 * px), align: left ? "left" : "right", low: bbox.left, high: right }, pal("ink"), pal("paper"));
+    label(ctx, chart.peak.label, { x: a + (left ? 8 : -8) * px, y: Math.max(top - 4 * px, bbox.top + 11 * px), align: left ? "left" : "right", low: bbox.left, high: right }, pal("ink"), pal("paper"));
   }
   ctx.restore();
 }
