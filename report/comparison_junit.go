@@ -16,7 +16,7 @@ func ComparisonJUnit(w io.Writer, c *compare.Comparison) error {
 	for i := range c.Others {
 		sides = append(sides, "New: "+sideText(&c.Others[i].Side, insideOne(c)))
 	}
-	suite := junitSuite{Name: "stormtest compare", Package: "stormtest", Hostname: "localhost", Time: "0.000", Out: junitText{comparedInText(c)}}
+	suite := junitSuite{Name: "stormtest compare", Package: "stormtest", Hostname: "localhost", Time: "0.000", Out: junitText{strings.ReplaceAll(strings.Join(sides, "\n"), string(nbsp), " ") + "\n" + comparedInText(c)}}
 	if !c.Base.StartedAt.IsZero() {
 		suite.Timestamp = c.Base.StartedAt.UTC().Format("2006-01-02T15:04:05")
 	}

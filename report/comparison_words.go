@@ -585,6 +585,9 @@ func sideText(s *compare.Side, inside bool) string {
 	if inside {
 		parts[0] = "strategy " + parts[0]
 	}
+	if label := readPlan(&record.Result{Plan: s.Plan}).label(); label != "" && !inside {
+		parts = append(parts, label)
+	}
 	engine := map[string]string{record.EngineReal: "real time", record.EngineVirtual: "virtual time"}[s.Engine]
 	parts = append(parts, cmp.Or(engine, clean(s.Engine), "unknown clock"))
 	switch {

@@ -48,7 +48,7 @@ func HTML(w io.Writer, r *record.Result, _ Options) error {
 // resultPage lays out the page of a result.
 func resultPage(r *record.Result) *htmlPage {
 	plan := readPlan(r)
-	p := &htmlPage{Title: pageTitle(r, plan), Alarm: gatesAlarm(r.Gates), Lead: pageLead(r, plan)}
+	p := &htmlPage{Title: plan.titled(pageTitle(r, plan)), Alarm: gatesAlarm(r.Gates), Lead: pageLead(r, plan)}
 	p.Summary = append(p.Summary, verdictSection(r, plan))
 	p.Summary = appendFilled(p.Summary, gatesSection(r), compareSection(r, plan), seedsSection(r), probeSection(r))
 	if len(r.Runs) > 0 {

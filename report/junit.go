@@ -26,14 +26,27 @@ import (
 func JUnit(w io.Writer, r *record.Result) error {
 	plan := readPlan(r)
 	cases := append([]junitCase{junitRunCase(r, plan)}, junitGates(r)...)
+	if plan.label() != "" { // CI systems group by class: two storms of one pipeline are two
+		for i := range cases {
+			cases[i].Class = junitSuiteName(plan) + strings.TrimPrefix(cases[i].Class, "stormtest")
+		}
+	}
 	suite := junitSuite{
-		Name: "stormtest", Package: "stormtest", Hostname: "localhost",
+		Name: junitSuiteName(plan), Package: "stormtest", Hostname: "localhost",
 		Time: cases[0].Time, Properties: junitProperties(r), Cases: cases, Out: junitText{junitSummary(r, plan)},
 	}
 	if !r.StartedAt.IsZero() {
 		suite.Timestamp = r.StartedAt.UTC().Format("2006-01-02T15:04:05")
 	}
 	return writeJUnit(w, suite)
+}
+
+// junitSuiteName is the name of the suite and of its classes, with the label.
+func junitSuiteName(plan planFields) string {
+	if label := plan.label(); label != "" {
+		return junitName("stormtest: " + label)
+	}
+	return "stormtest"
 }
 
 // writeJUnit counts the cases of a suite and writes it.

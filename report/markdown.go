@@ -37,7 +37,7 @@ func Markdown(w io.Writer, r *record.Result) error {
 // markdownHead is all that is not folded but the way to repeat the run.
 func markdownHead(r *record.Result, plan planFields) string {
 	var b strings.Builder
-	b.WriteString("## " + escaped("stormtest: "+markdownTitle(r, plan)) + "\n\n")
+	b.WriteString("## " + escaped("stormtest: "+plan.titled(markdownTitle(r, plan))) + "\n\n")
 	for _, t := range troubles(r, plan) {
 		b.WriteString("> **" + t.word + "** " + escaped(shortened(t.text, sentenceMost)) + "\n")
 		if t.why != nil {

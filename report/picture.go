@@ -76,7 +76,7 @@ func drawPicture(r *record.Result) *picture.Drawing {
 	s := sketch{Drawing: picture.New(pictureWidth), result: r, plan: readPlan(r), y: pictureMargin - 10}
 	s.Background = paper
 	s.runs = r.Runs[:min(len(r.Runs), panelsMost)]
-	s.Title = s.headline()
+	s.Title = s.plan.titled(s.headline())
 	s.Description = s.inWords()
 	s.troubles()
 	s.paragraph(titleFont, ink, s.Title, 2)

@@ -61,6 +61,26 @@ func (f planFields) texts(key string) []string {
 // text returns a scalar's text, or a list's joined; empty where there is none.
 func (f planFields) text(key string) string { return strings.Join(f.texts(key), ", ") }
 
+// label is the name that the run was given; empty for none.
+func (f planFields) label() string {
+	text := strings.Join(strings.Fields(f.text("label")), " ")
+	if text == "none" {
+		return ""
+	}
+	return clip(text, labelMost)
+}
+
+// labelMost is the most cells of a label: a plan takes a hundred characters.
+const labelMost = 200
+
+// titled is a title with the label, if there is one, before it.
+func (f planFields) titled(title string) string {
+	if label := f.label(); label != "" {
+		return label + ": " + title
+	}
+	return title
+}
+
 // An outage is a window of the plan in which the target fails, [from, to).
 type outage struct {
 	from, to time.Duration

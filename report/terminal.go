@@ -20,6 +20,10 @@ const factIndent = 14
 func Terminal(w io.Writer, r *record.Result, o Options) error {
 	p := newPage(w, o)
 	plan := readPlan(r)
+	if label := plan.label(); label != "" {
+		p.para(styled(markBold, "Label"), factIndent, label)
+		p.blank()
+	}
 	writeTroubles(p, r, plan)
 	writeHead(p, r, plan)
 	writeAnswer(p, r)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/binary"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -157,7 +158,8 @@ func storm(ctx context.Context, w world, j job) error {
 
 // head is what is known of a plan's result before anything ran.
 func head(p plan.Plan) record.Result {
-	return record.Result{Tool: record.Tool{Version: version}, PlanHash: p.Hash(), Seed: p.Seed.Value, StartedAt: time.Now()}
+	text, _ := json.Marshal(p.Redacted()) // for its label; what cannot be written fails the run later
+	return record.Result{Tool: record.Tool{Version: version}, Plan: text, PlanHash: p.Hash(), Seed: p.Seed.Value, StartedAt: time.Now()}
 }
 
 // noArguments refuses what is no flag.

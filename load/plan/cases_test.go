@@ -163,6 +163,7 @@ var fieldCases = []fieldCase{
 	{name: "probe", deflt: "auto", good: [][]string{{"off"}, {"on"}, {"auto"}}, bad: []string{"", "false"}},
 
 	{name: "bucket", deflt: "100ms", good: [][]string{{"1ms"}, {"10s"}, {"1.5ms", "1500us"}}, bad: append([]string{"0s", "999us", "10001ms"}, badDurations...)},
+	{name: "label", deflt: "none", good: [][]string{{"nightly, real"}, {strings.Repeat("ü", 100)}, {"[x](y) <b>"}}, bad: append([]string{strings.Repeat("a", 101)}, badLines...)},
 
 	{name: "gate", deflt: "none", good: [][]string{{"none"}, {"amplification < 3"}, {`p99 <= "1s" & more: #`}, {"{a: b}"}, {"[x]"}, {"- a"}, {"success_share>=99.9%"}, {"latency µs"}, {"null"}, {"x:"}, {"-"}},
 		bad: []string{"", " a", "a ", "a\nb", "a\tb", "a\x00b", "a\xffb", strings.Repeat("a", 201)}},
@@ -171,7 +172,7 @@ var fieldCases = []fieldCase{
 // refused returns the texts that the field of c must refuse.
 func (c fieldCase) refused() []string {
 	switch c.name {
-	case "gate", "url", "unix-socket", "allow-host", "header", "body", "body-file", "cacert", "cert", "key": // take free text
+	case "gate", "label", "url", "unix-socket", "allow-host", "header", "body", "body-file", "cacert", "cert", "key": // take free text
 		return c.bad
 	case "seed": // takes 2^63
 		return append(slices.Clone(c.bad), slices.DeleteFunc(slices.Clone(hostile), func(text string) bool { return text == "9223372036854775808" })...)

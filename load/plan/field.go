@@ -350,6 +350,9 @@ var table = []Field{
 	{Name: "bucket", Group: Record, Usage: "Width of the buckets in which arrivals are counted",
 		value: duration{at: func(p *Plan) *time.Duration { return &p.Bucket }, lo: time.Millisecond, hi: 10 * time.Second}},
 
+	{Name: "label", Group: Record, Usage: "Name of the run, up to 100 characters, in the title of every report",
+		value: label{at: func(p *Plan) *string { return &p.Label }}},
+
 	{Name: "gate", Group: Gates, Usage: "Condition that the result must meet, with units; no data fails it. With a repeat every seed must meet it, unless it ends in @mean, @95% (of the seeds) or @first; 'stormtest gates' lists the metrics",
 		list: listOf[string]{at: func(p *Plan) *[]string { return &p.Gates }, shape: "METRIC OP VALUE",
 			parse: parseGate, format: asIs}},

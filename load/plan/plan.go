@@ -145,6 +145,9 @@ type Plan struct {
 
 	Bucket time.Duration
 
+	// Label is a name for the run, which the titles of its reports show; empty is none. It is not in the hash.
+	Label string
+
 	// The gates.
 
 	Gates []string // gate: 'metric op value', syntax checked by report/check

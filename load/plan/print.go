@@ -105,13 +105,13 @@ func jsonText(text string) []byte {
 func (p Plan) MarshalJSON() ([]byte, error) { return p.object(func(Field) bool { return false }), nil }
 
 // Hash returns the SHA-256 of the redacted plan's JSON without the seed, in hex: equal for plans
-// that ask the same of different draws, or with other secrets. A field that came later than the first
+// that ask the same of different draws, or with other secrets or another label. A field that came later than the first
 // saved results is left out at its default, so that those are still matched.
 // Safe for concurrent use, as all methods on Plan.
 func (p Plan) Hash() string {
 	redacted := p.Redacted()
 	sum := sha256.Sum256(redacted.object(func(f Field) bool {
-		return f.Name == "seed" || f.later && f.atDefault(&redacted)
+		return f.Name == "seed" || f.Name == "label" || f.later && f.atDefault(&redacted)
 	}))
 	return hex.EncodeToString(sum[:])
 }

@@ -16,13 +16,14 @@ const (
 	fieldSeed     = "seed"
 	fieldRepeat   = "repeat"
 	fieldGate     = "gate"
+	fieldLabel    = "label"
 	fieldDuration = "duration"
 	fieldRate     = "rate"
 )
 
 // notOfTheStorm are the fields that change nothing in what is measured of one seed. The strategies are compared
 // by themselves.
-var notOfTheStorm = []string{fieldSeed, fieldRepeat, fieldGate, fieldStrategy}
+var notOfTheStorm = []string{fieldSeed, fieldRepeat, fieldGate, fieldLabel, fieldStrategy}
 
 // extents are the fields that say how much there is to do, by which every count grows. The duration is weighed by itself:
 // see watchedOtherwise.

@@ -66,7 +66,7 @@ func Plant(r *record.Result, text string) error {
 	for key := range fields {
 		fields[key] = text
 	}
-	fields[text] = text
+	fields[text], fields["label"] = text, text
 	plan, err := json.Marshal(fields)
 	r.Plan = plan
 	return err

@@ -23,6 +23,7 @@ func full() *record.Result {
 	r.Gates = []record.Gate{{Gate: "waves<3", OK: true}, {Gate: "full:amplification<1", OK: false}}
 	r.Runs[1].Completion = ptr(int64(20_107_000_000))
 	r.Runs[1].Repeats = &record.Repeats{Asked: 5, Count: 4}
+	r.Plan = []byte(`{"label":"nightly, \"real\""}`)
 	return r
 }
 

@@ -2,6 +2,7 @@ package metrics
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -26,6 +27,12 @@ var globals = []global{
 	{"stormtest_plan_info", []string{"plan_hash", "seed"}, "1, with what repeats the run as labels.", func(r *record.Result, _ bool) []point {
 		return []point{{labels: []string{literal.Text(r.PlanHash), strconv.FormatUint(r.Seed, 10)}, sample: Sample{Value: 1}}}
 	}},
+	{"stormtest_label_info", []string{"label"}, "1, with the label that the run was given; absent without one.", func(r *record.Result, _ bool) []point {
+		if text := literal.Text(labelOf(r)); text != "" {
+			return []point{labelled(text, 1)}
+		}
+		return nil
+	}},
 	{"stormtest_start_timestamp_seconds", nil, "When the first run began, in Unix time.", func(r *record.Result, _ bool) []point {
 		if r.StartedAt.IsZero() {
 			return nil
@@ -39,6 +46,17 @@ var globals = []global{
 		return when(over, func() []point { return yes(r.Interrupted) })
 	}},
 	{"stormtest_gate_passed", []string{"gate"}, "1 for a gate that passed, 0 for one that did not.", gates},
+}
+
+// labelOf is the label of a result's plan; empty for none.
+func labelOf(r *record.Result) string {
+	var plan struct {
+		Label string `json:"label"`
+	}
+	if json.Unmarshal(r.Plan, &plan) != nil || plan.Label == "none" {
+		return ""
+	}
+	return plan.Label
 }
 
 // gates returns what came of each gate. One that stands twice passed where it did each time.
