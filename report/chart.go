@@ -246,11 +246,15 @@ func (c *chart) timeAxis() {
 		if pos >= len(ticks) {
 			break
 		}
-		text := seconds(at)
-		if at > total-step {
+		number := seconds(at)
+		text := number
+		switch {
+		case total >= axisClock && at > 0:
+			number, text = clock(at), clock(at)
+		case at > total-step:
 			text += " s"
 		}
-		start := max(0, c.gutter+pos-(cells(seconds(at))-1)/2)
+		start := max(0, c.gutter+pos-(cells(number)-1)/2)
 		start = min(start, c.width-cells(text))
 		if at > 0 && start < cells(labels)+labelGap-1 {
 			continue
@@ -268,10 +272,25 @@ func (c *chart) timeAxis() {
 	c.emit(labels)
 }
 
-// tickStep is the time between labels: 1, 2 or 5 times a power of ten that gives each about 9 cells.
+// axisClock is the length from which on the labels are those of a clock.
+const axisClock = 10 * time.Minute
+
+// clockSteps are round on a clock; a day and more is as round in powers of ten of it.
+var clockSteps = []time.Duration{
+	time.Minute, 2 * time.Minute, 5 * time.Minute, 10 * time.Minute, 15 * time.Minute, 30 * time.Minute,
+	time.Hour, 2 * time.Hour, 3 * time.Hour, 6 * time.Hour, 12 * time.Hour, 24 * time.Hour, 48 * time.Hour,
+}
+
+// tickStep is the time between labels that gives each about 9 cells: 1, 2 or 5 times a power of ten, or what is round
+// on a clock.
 func (c *chart) tickStep() time.Duration {
 	const cellsPerTick = 9
 	least := c.columnTime() * cellsPerTick
+	for _, step := range clockSteps {
+		if float64(c.bucket)*float64(c.total) >= float64(axisClock) && float64(step) >= least {
+			return step
+		}
+	}
 	for power := int64(time.Microsecond); power < math.MaxInt64/10; power *= 10 {
 		for _, digit := range []int64{1, 2, 5} {
 			if float64(power*digit) >= least {

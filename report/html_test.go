@@ -105,7 +105,7 @@ func TestThinningKeepsPeaks(t *testing.T) {
 		t.Errorf("all bars together have %v arrivals, the run has %v", sum, all)
 	}
 	text := strings.ReplaceAll(page, "\u00a0", " ")
-	for _, want := range []string{"most in one bucket 350 at 3,600.1 s (3.50x capacity)", "Each bar is the highest of 60 buckets of 100 ms, so no peak is hidden."} {
+	for _, want := range []string{"most in one bucket 350 at 1h0m0.1s (3.50x capacity)", "Each bar is the highest of 60 buckets of 100 ms, so no peak is hidden."} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page does not say %q", want)
 		}

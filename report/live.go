@@ -88,8 +88,11 @@ func liveTime(s *Snapshot) string {
 	return liveSeconds(elapsed) + " of " + moment(s.Length) + ", " + liveSeconds(s.Length-elapsed) + " left"
 }
 
-// liveSeconds writes a length in seconds and tenths, so that it stays in its place from one picture to the next.
+// liveSeconds writes a length in seconds and tenths, from two minutes on in seconds, so that it stays in its place from one picture to the next.
 func liveSeconds(d time.Duration) string {
+	if d >= 2*time.Minute {
+		return clock(d.Truncate(time.Second))
+	}
 	tenths := int64(max(0, d) / (time.Second / 10))
 	return count(tenths/10) + "." + string(rune('0'+tenths%10)) + string(nbsp) + "s"
 }

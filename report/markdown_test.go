@@ -262,7 +262,7 @@ func TestMarkdownSaysTheWorstFirst(t *testing.T) {
 // TestMarkdownStripKeepsThePeak: two hours of 72,000 buckets are 60 characters, and the one peak is among them.
 func TestMarkdownStripKeepsThePeak(t *testing.T) {
 	text := markdown(t, results()["long"])
-	if want := "full     │" + strings.Repeat("▁", 30) + "▄" + strings.Repeat("▁", 29) + "│ up to 350 at 3,600.1 s\n"; !strings.Contains(text, want) {
+	if want := "full     │" + strings.Repeat("▁", 30) + "▄" + strings.Repeat("▁", 29) + "│ up to 350 at 1h0m0.1s\n"; !strings.Contains(text, want) {
 		t.Errorf("there is no %q in\n%.2500s", want, text)
 	}
 }

@@ -131,13 +131,27 @@ type durationUnit struct {
 	ns, from float64
 }
 
-// durationUnits are tried from the largest; a unit is used from the length `from` on, in ns, so that three
-// digits stand before or behind the point: 99.9 s, 119 s, 2.00 min.
-var durationUnits = []durationUnit{
-	{"h", 3600e9, 7195e9}, {"min", 60e9, 119.5e9}, {"s", 1e9, 0.9995e9}, {"ms", 1e6, 0.9995e6}, {"µs", 1e3, 0.9995e3}, {"ns", 1, 0},
+// clockFrom is the length in ns from which on one is written as a clock shows it, rounded to the second or not.
+const clockFrom = 119.5e9
+
+// clock writes a length of two minutes or more as the flags take it: 2m, 16m42s, 1h1m12.8s.
+func clock(d time.Duration) string {
+	text := d.String()
+	for _, zero := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(text, zero) {
+			text = text[:len(text)-2]
+		}
+	}
+	return text
 }
 
-// length writes a length of time with 3 significant digits: 831 µs, 12.3 ms, 1.25 s, 16.7 min.
+// durationUnits are tried from the largest; a unit is used from the length `from` on, in ns, so that three
+// digits stand before or behind the point: 99.9 s, 119 s.
+var durationUnits = []durationUnit{
+	{"s", 1e9, 0.9995e9}, {"ms", 1e6, 0.9995e6}, {"µs", 1e3, 0.9995e3}, {"ns", 1, 0},
+}
+
+// length writes a length of time with 3 significant digits: 831 µs, 12.3 ms, 1.25 s; from two minutes on to the second: 16m42s.
 func length(ns float64) string {
 	if ns == 0 {
 		return "0" + string(nbsp) + "s"
@@ -145,6 +159,9 @@ func length(ns float64) string {
 	sign := ""
 	if ns < 0 {
 		sign, ns = "-", -ns
+	}
+	if ns >= clockFrom {
+		return sign + clock(time.Duration(min(ns, 9e18)).Round(time.Second))
 	}
 	u := unitOf(ns)
 	if u.ns == 1 {
@@ -186,8 +203,11 @@ func lengthOr(ns *int64) string {
 	return length(float64(*ns))
 }
 
-// moment writes a moment or a length that the user gave, without losing digits: 100 ms, 1 s, 2.5 s.
+// moment writes a moment or a length that the user gave, without losing digits: 100 ms, 1 s, 2.5 s, 1h1m12.8s.
 func moment(d time.Duration) string {
+	if d.Abs() >= 2*time.Minute {
+		return clock(d)
+	}
 	unit, name := time.Second, "s"
 	switch a := d.Abs(); {
 	case a == 0 || a >= time.Second:

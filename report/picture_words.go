@@ -165,13 +165,12 @@ func quoted(run *record.Run) string {
 	return "“" + cmp.Or(clip(clean(run.Strategy), 24), "unnamed") + "”"
 }
 
-// pictureSpan is span in few characters: 30 s, 2 h.
+// pictureSpan is span in few characters: 30 s, 2h.
 func pictureSpan(d time.Duration) string {
 	if d < 10*time.Minute {
 		return span(d)
 	}
-	number, unit, _ := strings.Cut(length(float64(d)), string(nbsp))
-	return strings.TrimSuffix(strings.TrimSuffix(number, ".00"), ".0") + string(nbsp) + unit
+	return length(float64(d))
 }
 
 // inWords describes the picture to those who do not see it.

@@ -143,7 +143,11 @@ func targetModel(r *record.Result, f planFields) string {
 	}
 	var parts []string
 	for _, key := range fields {
-		if text := f.text(key); text != "" && text != idle[key] {
+		text := f.text(key)
+		if key == "outage" {
+			text = strings.NewReplacer("h0m0s", "h", "m0s", "m").Replace(text)
+		}
+		if text != "" && text != idle[key] {
 			parts = append(parts, cmp.Or(fieldWords[key], key)+string(nbsp)+text)
 		}
 	}

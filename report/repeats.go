@@ -53,6 +53,9 @@ func spreadIn(digits func(float64) string, unit string) func(*record.Spread) str
 
 // spreadOfLength writes lengths of time, all in the unit of their mean.
 func spreadOfLength(s *record.Spread) string {
+	if *s.Mean >= clockFrom {
+		return spreadIn(length, "")(s)
+	}
 	u := unitOf(math.Abs(*s.Mean))
 	return spreadIn(func(ns float64) string { return lengthDigits(ns / u.ns) }, string(nbsp)+u.name)(s)
 }

@@ -35,11 +35,18 @@ function share(v) {
   return s.replace(/\.0$/, "") + NBSP + "%";
 }
 
-const UNITS = [["h", 3600e9, 7195e9], ["min", 60e9, 119.5e9], ["s", 1e9, 0.9995e9], ["ms", 1e6, 0.9995e6], ["µs", 1e3, 0.9995e3], ["ns", 1, 0]];
+// A length of two minutes or more as the flags take it: 2m, 16m42s, 1h1m12.8s.
+function clock(ns) {
+  const h = Math.floor(ns / 3600e9), m = Math.floor((ns % 3600e9) / 60e9), s = (ns % 60e9) / 1e9;
+  return (h ? h + "h" : "") + (m || (h && s) ? m + "m" : "") + (s ? decimal(s) + "s" : "");
+}
 
-// A length of ns with three significant digits: 831 µs, 12.3 ms, 1.25 s, 16.7 min.
+const UNITS = [["s", 1e9, 0.9995e9], ["ms", 1e6, 0.9995e6], ["µs", 1e3, 0.9995e3], ["ns", 1, 0]];
+
+// A length of ns with three significant digits: 831 µs, 12.3 ms, 1.25 s; from two minutes on to the second: 16m42s.
 function length(ns) {
   if (ns === 0) return "0" + NBSP + "s";
+  if (ns >= 119.5e9) return clock(Math.round(ns / 1e9) * 1e9);
   const [name, one] = UNITS.find((u) => ns >= u[2]) || UNITS[UNITS.length - 1];
   const v = ns / one;
   const digits = one === 1 || v >= 99.95 ? count(v) : v >= 9.995 ? v.toFixed(1) : v.toFixed(2);
@@ -52,8 +59,9 @@ function decimal(v) {
   return whole.replace(/\B(?=(\d{3})+$)/g, ",") + (rest ? "." + rest : "");
 }
 
-// A moment of ns without losing digits: 100 ms, 1 s, 2.5 s.
+// A moment of ns without losing digits: 100 ms, 1 s, 2.5 s, 1h1m12.8s.
 function moment(ns) {
+  if (ns >= 120e9) return clock(ns);
   if (ns === 0 || ns >= 1e9) return decimal(ns / 1e9) + NBSP + "s";
   return ns >= 1e6 ? decimal(ns / 1e6) + NBSP + "ms" : decimal(ns / 1e3) + NBSP + "µs";
 }
