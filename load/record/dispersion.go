@@ -28,7 +28,7 @@ func PeakOverMean(counts []int64) (ratio float64, ok bool) {
 func peakOverMean(counts []int64, covered, bucket time.Duration) (ratio float64, ok bool) {
 	ratio, ok = PeakOverMean(counts)
 	if whole := bucket * time.Duration(len(counts)); ok && covered > 0 && covered < whole {
-		ratio *= float64(max(covered, bucket)) / float64(whole)
+		ratio = float64(ratio * float64(max(covered, bucket)) / float64(whole))
 	}
 	return ratio, ok
 }
