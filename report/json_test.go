@@ -8,6 +8,7 @@ import (
 	"math"
 	"reflect"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -65,7 +66,10 @@ func TestFormatGoldens(t *testing.T) {
 func TestJSONRoundTrip(t *testing.T) {
 	for name, r := range results() {
 		if name == "long" { // 72,000 buckets alike
-			r.Runs[0].Buckets = r.Runs[0].Buckets[:1000]
+			short := *r
+			short.Runs = slices.Clone(r.Runs)
+			short.Runs[0].Buckets = r.Runs[0].Buckets[:1000]
+			r = &short
 		}
 		first := encode(t, r)
 		back, err := report.ReadJSON(bytes.NewReader(first))

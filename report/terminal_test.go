@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 	"unicode/utf8"
@@ -24,8 +26,13 @@ func render(t testing.TB, r *record.Result, o report.Options) string {
 	return b.String()
 }
 
-// results are what the goldens and the properties are made of.
-func results() map[string]*record.Result {
+// results are what the goldens and the properties are made of, made once: the table is the caller's, and nobody
+// changes what stands in it.
+func results() map[string]*record.Result { return maps.Clone(resultsMade()) }
+
+var resultsMade = sync.OnceValue(makeResults)
+
+func makeResults() map[string]*record.Result {
 	interrupted := resultOf(guidePlan, storm{strategy: "full", clients: 300, service: 1000, length: 700_000, delay: strategies["full"]}.run())
 	interrupted.Interrupted = true
 	interrupted.Runs[0].Duration = 712_345_678
