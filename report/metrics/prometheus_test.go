@@ -324,3 +324,13 @@ func TestNames(t *testing.T) {
 		}
 	}
 }
+
+// TestRunsOfOneNameAreToldApart: each with the lowest number that is free, also where a strategy has such a name itself.
+func TestRunsOfOneNameAreToldApart(t *testing.T) {
+	got := text(t, resultOf(aRun("full"), aRun("full (2)"), aRun("full"), aRun("full"), aRun(""), aRun("")))
+	for _, name := range []string{"full", "full (2)", "full (3)", "full (4)", "unnamed", "unnamed (2)"} {
+		if n := strings.Count(got, `stormtest_books_balanced{backoff_strategy="`+name+`"}`); n != 1 {
+			t.Errorf("%q stands %d times, want once", name, n)
+		}
+	}
+}

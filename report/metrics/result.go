@@ -80,21 +80,28 @@ func gates(r *record.Result, over bool) []point {
 // number behind its name.
 func Of(r *record.Result) []Family {
 	all := blank()
-	var names []string
+	names := namer{used: map[string]bool{}, last: map[string]int{}}
 	for i := range r.Runs {
-		name := distinct(names, r.Runs[i].Strategy)
-		names = append(names, name)
-		join(all, ofRun(&r.Runs[i], name))
+		join(all, ofRun(&r.Runs[i], names.distinct(r.Runs[i].Strategy)))
 	}
 	return filled(append(all, ofResult(r, true)...))
 }
 
+// A namer gives names that differ.
+type namer struct {
+	used map[string]bool
+	last map[string]int // the last number behind a name: those below it are used
+}
+
 // distinct returns a strategy's name as a label that is none of the others.
-func distinct(others []string, strategy string) string {
-	name := cmp.Or(literal.Text(strategy), "unnamed")
-	for n := 2; slices.Contains(others, name); n++ {
-		name = fmt.Sprintf("%s (%d)", cmp.Or(literal.Text(strategy), "unnamed"), n)
+func (m *namer) distinct(strategy string) string {
+	plain := cmp.Or(literal.Text(strategy), "unnamed")
+	name := plain
+	for n := max(1, m.last[plain]); m.used[name]; name = fmt.Sprintf("%s (%d)", plain, n) {
+		n++
+		m.last[plain] = n
 	}
+	m.used[name] = true
 	return name
 }
 
