@@ -350,3 +350,18 @@ func TestClientsThatAreNotOurs(t *testing.T) {
 		t.Errorf("%d pictures say that only the clients know, want 3", n)
 	}
 }
+
+// TestEveryGateHasItsNumber: also from the thousandth on, without the comma of a count.
+func TestEveryGateHasItsNumber(t *testing.T) {
+	r := resultOf(guidePlan, guideStorm("full"))
+	for range 1001 {
+		r.Gates = append(r.Gates, record.Gate{Gate: "waves<3", Reason: "no data"})
+	}
+	var b bytes.Buffer
+	if err := report.HTML(&b, r, report.Options{}); err != nil {
+		t.Fatal(err)
+	}
+	if page := b.String(); !strings.Contains(page, `"gate.1000"`) || strings.Contains(page, `"gate.1,000"`) {
+		t.Error("the gate of index 1000 is not named gate.1000")
+	}
+}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"stormtest/load/record"
@@ -147,7 +148,7 @@ func gatesSection(r *record.Result) htmlSection {
 		}
 		table.Rows = append(table.Rows, htmlRow{Cells: []htmlCell{
 			{Text: htmlText(clean(g.Gate))}, {Text: word, Chip: chip, Class: "text"},
-			{Text: htmlText(clean(g.Reason)), Class: "long", Figure: "gate." + count(int64(i)), Value: htmlValue(g.Value)},
+			{Text: htmlText(clean(g.Reason)), Class: "long", Figure: "gate." + strconv.Itoa(i), Value: htmlValue(g.Value)},
 		}})
 	}
 	s.Blocks = append(s.Blocks, htmlBlock{Table: table})
