@@ -84,8 +84,9 @@ func inTime(run *record.Run, t *timeline) []float64 {
 			list[last] += n * float64(in) / float64(width)
 		}
 	}
+	over := max(t.bucket, min(window, length)) // a run that is shorter than a window has its own length, but for a part of a bucket
 	for i := range list {
-		list[i] *= float64(t.bucket) / float64(window)
+		list[i] *= float64(t.bucket) / float64(over)
 	}
 	return list
 }

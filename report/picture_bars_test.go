@@ -1,6 +1,7 @@
 package report_test
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -21,7 +22,7 @@ func TestAnsweredInTime(t *testing.T) {
 		{"whole", ms(300), []int64{4, 4, 2}, []float64{4, 4, 2}},
 		{"cut", ms(226), []int64{4, 4, 1}, []float64{4, 4, 1 + 4*0.74}},
 		{"an answer at the very end", ms(200), []int64{1, 1, 1}, []float64{1, 2}},
-		{"shorter than a window", ms(1), []int64{1}, []float64{1}},
+		{"shorter than a bucket", ms(1), []int64{1}, []float64{1}},
 	} {
 		run := record.Run{Bucket: ms(100), Duration: tt.length}
 		for i, n := range tt.served {
@@ -36,5 +37,17 @@ func TestAnsweredInTime(t *testing.T) {
 				t.Errorf("%s: %v, want %v", tt.name, got, tt.want)
 			}
 		}
+	}
+}
+
+// TestAnsweredInTimeOfAShortRun: beside a run of two hours, whose windows are of two minutes, one that was over after ten
+// seconds has the level of its own time.
+func TestAnsweredInTimeOfAShortRun(t *testing.T) {
+	run := record.Run{Bucket: 100 * time.Millisecond, Duration: 10 * time.Second}
+	for i := range 100 {
+		run.Buckets = append(run.Buckets, record.Bucket{At: time.Duration(i) * run.Bucket, Arrivals: 7, Served: 7})
+	}
+	if got := report.AnsweredInTime(&run, 2*time.Hour); len(got) != 1 || math.Abs(got[0]-7) > 1e-9 {
+		t.Errorf("%v, want [7]", got)
 	}
 }
