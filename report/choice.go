@@ -2,6 +2,7 @@ package report
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -220,17 +221,20 @@ func within(list []int, near float64, figure func(int) *float64, alike func(i, k
 		return list
 	}
 	best := *figure(first)
+	far := math.Abs(best * near)
 	return slices.DeleteFunc(slices.Clone(list), func(i int) bool {
 		v := figure(i)
 		switch {
+		case i == first: // whatever it is, something is left
+			return false
 		case !finite(v):
 			return true
 		case alike(i, first):
 			return false
 		case near > 0:
-			return *v < best*(1-near)
+			return *v < best-far
 		}
-		return *v > best*(1-near)
+		return *v > best+far
 	})
 }
 

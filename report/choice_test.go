@@ -2,6 +2,7 @@ package report_test
 
 import (
 	"bytes"
+	"io"
 	"strings"
 	"testing"
 	"time"
@@ -133,5 +134,19 @@ func TestMeansLieInTheirRange(t *testing.T) {
 	}
 	if want := "0.4 [0.4-0.4] %"; !strings.Contains(strings.ReplaceAll(out.String(), "\u00a0", " "), want) {
 		t.Errorf("the report has no %s:\n%s", want, out.String())
+	}
+}
+
+// TestSomethingIsLeftToChoose: a figure below 0, which none should be, does not leave the list of the best empty.
+func TestSomethingIsLeftToChoose(t *testing.T) {
+	for _, completion := range []int64{-5, -1 << 62, 0} {
+		a, b := guideStorm("decorrelated"), guideStorm("decorrelated")
+		b.Strategy = "other"
+		a.Completion, b.Completion = &completion, ptr(completion+1<<61)
+		for _, f := range report.Formats() {
+			if err := f.Write(io.Discard, resultOf(guidePlan, a, b), report.Options{}); err != nil {
+				t.Errorf("%d ns, %s: %v", completion, f.Name, err)
+			}
+		}
 	}
 }
