@@ -171,7 +171,8 @@ func cutKey(element []byte, isObject bool) (key, value []byte) {
 //
 // Fields that it does not know are ignored: the schema may gain fields, and a reader of today reads
 // the files of tomorrow, and those of yesterday, which lack some. Everything else is strict. A file of another schema, one that is
-// cut off, one that goes on after the document, one over 256 MiB, and one whose histograms and series contradict themselves
+// cut off, one that goes on after the document, one over 256 MiB, one that lists more of something than a
+// report can show, one with a negative length, and one whose histograms and series contradict themselves
 // ([record.Run.CheckDetail]) are errors that say so.
 func ReadJSON(in io.Reader) (*record.Result, error) {
 	data, err := readBytes(in)
@@ -198,7 +199,13 @@ func readJSON(data []byte) (*record.Result, error) {
 	if err := decodeOne(data, &r); err != nil {
 		return nil, fmt.Errorf("report: read result: %w", err)
 	}
+	if err := checkSizes(&r); err != nil {
+		return nil, fmt.Errorf("report: read result: %w", err)
+	}
 	for i := range r.Runs {
+		if err := checkLengths(&r.Runs[i]); err != nil {
+			return nil, fmt.Errorf("report: read result: runs[%d].%w", i, err)
+		}
 		if err := r.Runs[i].CheckDetail(); err != nil {
 			return nil, fmt.Errorf("report: read result: runs[%d].%s", i, clean(err.Error()))
 		}

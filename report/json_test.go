@@ -328,3 +328,33 @@ func FuzzReadJSON(f *testing.F) {
 		}
 	})
 }
+
+// TestJSONRefusesWhatNoReportCanShow: lists without bound, and lengths below 0, with where they stand.
+func TestJSONRefusesWhatNoReportCanShow(t *testing.T) {
+	plan := func(n int) json.RawMessage {
+		return json.RawMessage(`{"storm":{"seed":1e999},"target":{"outage":["1s..2s"` + strings.Repeat(`,"1s..2s"`, n-1) + `]}}`)
+	}
+	for _, tt := range []struct {
+		name, want string // empty: it is read
+		change     func(r *record.Result, n int)
+		n          int
+	}{
+		{"gates at the bound", "", func(r *record.Result, n int) { r.Gates = make([]record.Gate, n) }, 1000},
+		{"gates", "gates: a list of 1001, want at most 1000", func(r *record.Result, n int) { r.Gates = make([]record.Gate, n) }, 1001},
+		{"runs", "runs: a list of 1001, want at most 1000", func(r *record.Result, n int) { r.Runs = make([]record.Run, n) }, 1001},
+		{"notes", "runs[0].notes: a list of 1001, want at most 1000", func(r *record.Result, n int) { r.Runs[0].Notes = make([]string, n) }, 1001},
+		{"outages at the bound", "", func(r *record.Result, n int) { r.Plan = plan(n) }, 1000},
+		{"outages", "plan.target.outage: a list of 1001, want at most 1000", func(r *record.Result, n int) { r.Plan = plan(n) }, 1001},
+		{"completion", "runs[0].completion_ns = -5, want 0 or more", func(r *record.Result, n int) { r.Runs[0].Completion = ptr(int64(n)) }, -5},
+		{"duration", "runs[0].duration_ns = -5, want 0 or more", func(r *record.Result, n int) { r.Runs[0].Duration = time.Duration(n) }, -5},
+		{"bucket", "runs[0].bucket_ns = -1, want 0 or more", func(r *record.Result, n int) { r.Runs[0].Bucket = time.Duration(n) }, -1},
+		{"recovery", "runs[0].recovery.recovered_after_ns = -1, want 0 or more", func(r *record.Result, n int) { r.Runs[0].Recovery.RecoveredAt = ptr(time.Duration(n)) }, -1},
+	} {
+		r := resultOf(guidePlan, guideStorm("full"))
+		tt.change(r, tt.n)
+		_, err := report.ReadJSON(bytes.NewReader(encode(t, r)))
+		if tt.want == "" && err != nil || tt.want != "" && (err == nil || err.Error() != "report: read result: "+tt.want) {
+			t.Errorf("%s: error = %v, want %q", tt.name, err, tt.want)
+		}
+	}
+}
