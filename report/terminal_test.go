@@ -155,7 +155,7 @@ func hostileResult() *record.Result {
 	run.Buckets[0].At, run.Buckets[1].Arrivals, run.Buckets[2].First = -1, math.MaxInt64, math.MinInt64
 	run.Amplification, run.Latency.Mean, run.CapacityPerSecond = ptr(math.NaN()), ptr(math.Inf(1)), ptr(math.SmallestNonzeroFloat64)
 	run.Latency.P50, run.Latency.Max = ptr(int64(math.MinInt64)), ptr(int64(math.MaxInt64))
-	run.Repeats = &record.Repeats{Count: -3, Figures: map[string]record.Spread{
+	run.Repeats = &record.Repeats{Figures: map[string]record.Spread{
 		hostileText: {}, "completion": spread(math.NaN(), 1, 2, 5), "waves": spread(1, 2, math.Inf(1), 5), "amplification": spread(math.MaxFloat64, -math.MaxFloat64, 5e-324, -9),
 		"attempts_sent": spread(math.MaxFloat64, -math.MaxFloat64, 0, math.MaxInt64), "operation_latency_p50": spread(-math.MaxFloat64, 5e-324, math.MaxFloat64, 0),
 	}}

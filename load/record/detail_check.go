@@ -7,8 +7,12 @@ import (
 	"time"
 )
 
-// repeatsMost is how many seeds a plan may ask for.
-const repeatsMost = 10_000
+// repeatsMost is how many seeds a plan may ask for, and how many a result may have that was merged; askedMost is what
+// such a one may have asked for, where the plan of each seed was cut after it.
+const (
+	repeatsMost = 10_000
+	askedMost   = repeatsMost * repeatsMost
+)
 
 // binsMost is how many bins there are up to the largest number.
 const binsMost = 100 + 90*17
@@ -56,15 +60,21 @@ func (r *Run) CheckDetail() error {
 
 // check returns what is wrong with the seeds and their values.
 func (r *Repeats) check() error {
-	if n := int64(len(r.Each)); n > 0 && (n != r.Count || n > repeatsMost || !slices.IsSorted(r.Each) || r.Each[0] != r.Seeds[0] || r.Each[n-1] != r.Seeds[1]) {
+	if r.Count < 0 || r.Count > repeatsMost {
+		return fmt.Errorf("count = %d, want 0..%d", r.Count, repeatsMost)
+	}
+	if r.Asked != 0 && (r.Asked < r.Count || r.Asked > askedMost) { // 0 in a file of old
+		return fmt.Errorf("asked = %d, want %d..%d", r.Asked, r.Count, askedMost)
+	}
+	if r.Each == nil && r.Count > 0 && r.Seeds[1]-r.Seeds[0] != uint64(r.Count-1) { // after the largest comes 0
+		return fmt.Errorf("seeds: %d to %d, want %d that follow each other", r.Seeds[0], r.Seeds[1], r.Count)
+	}
+	if n := int64(len(r.Each)); r.Each != nil && (n == 0 || n != r.Count || !slices.IsSorted(r.Each) || r.Each[0] != r.Seeds[0] || r.Each[n-1] != r.Seeds[1]) {
 		return fmt.Errorf("each: %d seeds, want %d of them, ascending from %d to %d", n, r.Count, r.Seeds[0], r.Seeds[1])
 	}
 	for name, s := range r.Figures {
 		if len(s.Values) == 0 {
 			continue // a file from before they were kept
-		}
-		if len(s.Values) > repeatsMost {
-			return fmt.Errorf("figures.%s: %d values, want at most %d", name, len(s.Values), repeatsMost)
 		}
 		var n int64
 		for _, v := range s.Values {

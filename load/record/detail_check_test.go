@@ -48,7 +48,16 @@ func TestCheckDetail(t *testing.T) {
 		{"too many seeds", func(r *Run) {
 			r.Repeats.Count = 10_001
 			r.Repeats.Figures = map[string]Spread{"arrivals": {Values: make([]*float64, 10_001)}}
-		}, "repeats.figures.arrivals: 10001 values"},
+		}, "repeats.count = 10001, want 0..10000"},
+		{"fewer than no seeds", func(r *Run) { r.Repeats.Count, r.Repeats.Figures = -5, nil }, "repeats.count = -5"},
+		{"seeds beyond all memory", func(r *Run) { r.Repeats.Count, r.Repeats.Figures = 1<<60, nil }, "repeats.count = 1152921504606846976"},
+		{"no seed came to its end", func(r *Run) { *r.Repeats = Repeats{Asked: 3, Seeds: [2]uint64{1, 1}} }, ""},
+		{"of old: nothing says how many were asked for", func(r *Run) { r.Repeats.Asked = 0 }, ""},
+		{"fewer asked for than ran", func(r *Run) { r.Repeats.Asked = 1 }, "repeats.asked = 1, want 2.."},
+		{"more asked for than can be", func(r *Run) { r.Repeats.Asked = 1 << 60 }, "repeats.asked = 1152921504606846976"},
+		{"seeds that do not fit their count", func(r *Run) { r.Repeats.Seeds[1] = 9 }, "repeats.seeds: 1 to 9, want 2"},
+		{"seeds around the largest", func(r *Run) { r.Repeats.Seeds = [2]uint64{1<<64 - 1, 0} }, ""},
+		{"a list of no seeds", func(r *Run) { r.Repeats.Each = []uint64{} }, "repeats.each: 0 seeds"},
 		{"another sum", func(r *Run) { r.Detail.Delay.Count[0]++ }, "detail.delay_ns: the bins hold"},
 		{"an empty bin", func(r *Run) { r.Detail.Latency.Count[0] = 0 }, "detail.latency_ns: bin"},
 		{"a sum beyond all numbers", func(r *Run) { r.Detail.Latency.Count[0], r.Detail.Latency.Count[1] = 1<<62, 1<<62 }, "detail.latency_ns: bin"},

@@ -64,8 +64,9 @@ func (r *Repeats) Spread(m Metric) Spread {
 	if named || m.family == nil {
 		return spread
 	}
-	column := make([]float64, 0, r.Count)
-	for _, v := range r.uncounted(m) {
+	values := r.uncounted(m)
+	column := make([]float64, 0, len(values))
+	for _, v := range values {
 		column = append(column, orNaN(v))
 	}
 	return spreadOf(column)
