@@ -65,25 +65,27 @@ func drawOverlay(p *page, pair *comparedPair, outages []outage) {
 	o.explain(pair)
 }
 
-// newSeriesOfTwo makes series with columns of the same time.
+// newSeriesOfTwo makes series with columns of the same time, and as many of them: the buckets are counted here, since the
+// end of a bucket late in all time is no time.
 func newSeriesOfTwo(a, b *record.Run, width int) (series, series) {
 	both := [2]record.Run{*a, *b}
-	most := max(a.Duration, b.Duration)
-	for i := range both {
-		for k := range both[1-i].Buckets {
-			most = max(most, both[1-i].Buckets[k].At+both[1-i].Bucket)
-		}
-	}
 	var out [2]series
+	var total int64
 	for i := range both {
 		run := &both[i]
-		if run.Bucket <= 0 {
+		if _, drawn := newSeries(run, 1); !drawn {
 			run.Bucket = both[1-i].Bucket
 		}
-		run.Duration = most
-		s, ok := newSeries(run, width)
+		out[i].bucket = run.Bucket
+		total = max(total, int64(run.Duration/run.Bucket))
+		for k := range run.Buckets {
+			total = max(total, out[i].indexOf(run.Buckets[k].At)+1)
+		}
+	}
+	for i := range both {
+		s, ok := newSeriesOf(&both[i], width, total)
 		if !ok {
-			s.bucket, s.merged, s.repeat = run.Bucket, 1, 1
+			s.merged, s.repeat = 1, 1
 		}
 		out[i] = s
 	}

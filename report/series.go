@@ -34,8 +34,11 @@ const repeatMost = 4
 
 // newSeries merges the run's buckets into at most width columns. ok is false where there is nothing to
 // draw: no arrivals, or no width of a bucket.
-func newSeries(run *record.Run, width int) (s series, ok bool) {
-	s = series{bucket: run.Bucket, capacity: bucketCapacity(run)}
+func newSeries(run *record.Run, width int) (s series, ok bool) { return newSeriesOf(run, width, 0) }
+
+// newSeriesOf is newSeries over so many buckets or more.
+func newSeriesOf(run *record.Run, width int, least int64) (s series, ok bool) {
+	s = series{bucket: run.Bucket, capacity: bucketCapacity(run), total: least}
 	ok = s.lay(run.Duration, width, func(yield func(column)) {
 		for i := range run.Buckets {
 			b := &run.Buckets[i]
