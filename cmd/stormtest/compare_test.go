@@ -266,4 +266,18 @@ func TestMergeJudgesEveryGate(t *testing.T) {
 			}
 		})
 	}
+	nonsense := []string{filepath.Join(t.TempDir(), "n1.json"), filepath.Join(t.TempDir(), "n2.json")}
+	for i, from := range []string{free, other} {
+		text, err := os.ReadFile(from)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = bytes.Replace(text, []byte(`"gate": []`), []byte(`"gate": ["nonsense<5"]`), 1)
+		if err := os.WriteFile(nonsense[i], text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := do(t.Context(), nil, append([]string{"merge", "--json", "-"}, nonsense...)...); got.code != codeUsage || got.out != "" || !strings.Contains(got.err, "nonsense<5") {
+		t.Errorf("a gate that is none: code %d, want %d with its name: %s", got.code, codeUsage, got.err)
+	}
 }

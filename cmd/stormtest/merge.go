@@ -46,7 +46,11 @@ one failed, 4 that a result is invalid.`,
 			if err := askAll(result, inputs); err != nil {
 				return err
 			}
-			result.Gates = evaluate(gatesOf(result), result)
+			gates, err := check.ParseAll(gateTexts(result))
+			if err != nil {
+				return usage("merge: the gates of the plans: %w", err)
+			}
+			result.Gates = evaluate(gates, result)
 			sinks, err := outs.open(w, args...)
 			if err != nil {
 				return err
@@ -91,12 +95,6 @@ func askAll(merged *record.Result, inputs []compare.Input) error {
 	}
 	merged.PlanHash = p.Hash()
 	return nil
-}
-
-// gatesOf returns the gates of a result's plan, as far as they are ones.
-func gatesOf(r *record.Result) []check.Gate {
-	gates, _ := check.ParseAll(gateTexts(r))
-	return gates
 }
 
 // gateTexts returns the gates of a result's plan as they stand there; a plan of another form has none that we know.
