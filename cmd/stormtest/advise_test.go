@@ -18,6 +18,7 @@ import (
 // What is found is a scenario that stormtest and stormtest sim run, and that says by its gates what it
 // promised.
 func TestAdvise(t *testing.T) {
+	searches(t)
 	dir := t.TempDir()
 	file, saved := filepath.Join(dir, "storm.yaml"), filepath.Join(dir, "advice.json")
 	c := do(t.Context(), nil, "advise", "--clients", "60", "--capacity", "60/s", "--completion", "10s", "--strategy", "none", "--seed", "1", "-o", file, "--json", saved, "--quiet")
@@ -62,6 +63,7 @@ func TestAdvise(t *testing.T) {
 
 // Where nothing keeps the wishes no file is written, and the exit code says so.
 func TestAdviseFindsNothing(t *testing.T) {
+	searches(t)
 	file := filepath.Join(t.TempDir(), "storm.yaml")
 	c := do(t.Context(), nil, "advise", "--clients", "60", "--capacity", "60/s", "--deadline", "1s", "--outage-length", "3s", "--seed", "1", "-o", file, "--quiet")
 	if c.code != codeGate || c.err != "" {
@@ -120,6 +122,7 @@ func TestAdviseRefuses(t *testing.T) {
 
 // The winner and the policy of today run for real, and stand beside what was predicted of them.
 func TestAdviseConfirms(t *testing.T) {
+	searches(t)
 	c := do(t.Context(), nil, "advise", "--clients", "20", "--capacity", "100/s", "--outage-length", "200ms", "--completion", "2s", "--seed", "1",
 		"--strategy", "full", "--max-retries", "3", "--base", "100ms", "--confirm", "--json", "-", "--quiet")
 	var a record.Advice
@@ -148,6 +151,7 @@ func TestAdviseIsInterrupted(t *testing.T) {
 // The duration is chosen, so that nobody has to give one that goes with the ramp or the outages; nor is one
 // that was given changed.
 func TestAdviseChoosesTheDuration(t *testing.T) {
+	searches(t)
 	few := []string{"advise", "--clients", "20", "--capacity", "100/s", "--completion", "100s", "--seed", "1", "--quiet", "-o", "-"}
 	for _, more := range [][]string{{"--ramp", "60s"}, {"--outage", "0s..1s", "--outage", "50s..51s"}} {
 		c := do(t.Context(), nil, append(slices.Clone(few), more...)...)
@@ -157,5 +161,14 @@ func TestAdviseChoosesTheDuration(t *testing.T) {
 	}
 	if c := do(t.Context(), nil, append(slices.Clone(few), "--ramp", "60s", "--duration", "30s")...); c.code != codeUsage || !strings.Contains(c.err, "--ramp") {
 		t.Errorf("code %d, stderr %q; want a ramp that is longer than the given duration refused", c.code, c.err)
+	}
+}
+
+// searches marks a test that searches for a policy, which takes the race detector a minute and shows it nothing that the
+// tests of load/advise do not.
+func searches(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("searches for a policy")
 	}
 }
