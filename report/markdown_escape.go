@@ -71,16 +71,18 @@ func escaped(s string) string {
 		b.WriteString(s[:digits] + `\` + s[digits:digits+1])
 		rest = s[digits+1:]
 	}
-	for {
-		at := hexWord.FindStringIndex(rest)
-		if at == nil || strings.Trim(rest[at[0]:at[1]], "0123456789") == "" {
-			escapeInto(&b, rest)
-			return b.String()
+	from := 0
+	for _, at := range hexWord.FindAllStringIndex(rest, -1) {
+		word := rest[at[0]:at[1]]
+		if strings.Trim(word, "0123456789") == "" {
+			continue // a number
 		}
-		escapeInto(&b, rest[:at[0]])
-		b.WriteString("`" + rest[at[0]:at[1]] + "`")
-		rest = rest[at[1]:]
+		escapeInto(&b, rest[from:at[0]])
+		b.WriteString("`" + word + "`")
+		from = at[1]
 	}
+	escapeInto(&b, rest[from:])
+	return b.String()
 }
 
 // escapeInto writes a part of a text.
