@@ -52,7 +52,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"twice, unknown", "x-y-z: 5\nx-y-z: 5", "f.yaml:1: x-y-z: no such field\nf.yaml:2: x-y-z: given twice, first in line 1"},
 		{"no value", "clients:", "f.yaml:1: clients: want one value, not nothing (leave the line out for the default)"},
 		{"null", "gate: ~", "f.yaml:1: gate: want a list of values, not nothing (leave the line out for the default)"},
-		{"mapping", "fleet:\n  clients: 5", "f.yaml:1: fleet: no such field"},
+		{"mapping", "crowd:\n  clients: 5", "f.yaml:1: crowd: no such field"},
 		{"mapping as value", "clients:\n  many: 5", "f.yaml:1: clients: want one value, not a mapping"},
 		{"list as value", "clients: [5]", "f.yaml:1: clients: want one value, not a list"},
 		{"list of strategies", "strategy: [none, full]", "f.yaml:1: strategy: want one value, not a list"},

@@ -14,6 +14,7 @@ import (
 
 	"stormtest/load/backoff"
 	"stormtest/load/retry"
+	"stormtest/load/retry/breaker"
 	"stormtest/load/retry/budget"
 	"stormtest/target/station"
 )
@@ -34,7 +35,7 @@ const (
 	ArrivalsPoisson = "poisson"
 )
 
-// The words of Plan.RetryAfter, Plan.Model, Plan.Service, Plan.Abandoned and Plan.Transport.
+// The words of Plan.RetryAfter, Plan.Model, Plan.Service, Plan.Abandoned, Plan.Discipline, Plan.Expired and Plan.Transport.
 const (
 	RetryAfterHonour = "honour"
 	RetryAfterIgnore = "ignore"
@@ -49,6 +50,15 @@ const (
 
 	AbandonedProcess = "process"
 	AbandonedCancel  = "cancel"
+
+	DisciplineFIFO              = "fifo"
+	DisciplineLIFO              = "lifo"
+	DisciplineAdaptiveLIFO      = "adaptive-lifo"
+	DisciplineCoDel             = "codel"
+	DisciplineAdaptiveLIFOCoDel = "adaptive-lifo-codel"
+
+	ExpiredProcess = "process"
+	ExpiredDrop    = "drop"
 
 	TransportTCP    = "tcp"
 	TransportMemory = "memory"
@@ -85,11 +95,14 @@ type Plan struct {
 	SpreadShare    float64       // spread: of strategies proportional and additive, in (0, 1]
 	Floor          time.Duration // of strategies full-floor, full-clamp and equal-clamp; 0 is half of Base
 	SharedSeed     bool          // every client draws the same delays: a fault to be studied
+	Presets        []string      // preset: names of policies as they are shipped, each a run of its own in place of Strategies
+	Mix            []MixPart     // fleet: policies that share the clients of one run, in place of Strategies
 	// Operations is the total over the fleet; 0 is one a client or, with a rate, rate x duration.
 	// See [Plan.OperationsTotal].
 	Operations    int64
 	RatePerSecond float64 // rate: of the open loop, whole fleet; 0 is a closed loop
 	Arrivals      string  // even or poisson, with a rate
+	Surges        []Surge // surge: stretches of a higher or lower rate
 	Ramp          time.Duration
 	Duration      time.Duration
 	Seed          Seed
@@ -98,10 +111,13 @@ type Plan struct {
 
 	// The policy.
 
-	Timeout            time.Duration // of one attempt
-	MaxRetries         int           // after the first attempt; Unlimited, or 0..1000000
-	MaxElapsed         time.Duration // of one operation; 0 is no limit
-	Budget             budget.Config // of retries, for each client or the fleet
+	Timeout            time.Duration  // of one attempt
+	MaxRetries         int            // after the first attempt; Unlimited, or 0..1000000
+	MaxElapsed         time.Duration  // of one operation; 0 is no limit
+	Budget             budget.Config  // of retries, for each client or the fleet
+	Breaker            breaker.Config // of each client or the fleet
+	Hedge              Hedge
+	PropagateDeadline  bool          // attempts tell the target how much time they have left
 	RetryAfter         string        // honour or ignore
 	RetryAfterJitter   time.Duration // ByStrategy, or a width of its own
 	RetryOn            retry.Set
@@ -120,6 +136,14 @@ type Plan struct {
 	SendRetryAfter    time.Duration    // 0 is none; AutoRetryAfter; else whole seconds
 	Abandoned         string           // process or cancel
 	Outages           []station.Outage // outage
+	Discipline        string           // fifo, lifo, adaptive-lifo, codel or adaptive-lifo-codel
+	Expired           string           // process or drop: what the target does at dequeue with work whose deadline has passed
+	ContentionShare   float64          // contention: s of the Universal Scalability Law
+	CoherencyShare    float64          // coherency: q of it
+	ShedCostShare     float64          // shed-cost: of a service time, what a rejection costs
+
+	// Layers are the services behind the target, each called by the one before it.
+	Layers []Layer
 
 	// The network of virtual time, between the clients and the target.
 
@@ -151,6 +175,31 @@ type Plan struct {
 	// The gates.
 
 	Gates []string // gate: 'metric op value', syntax checked by report/check
+}
+
+// A MixPart is one policy of a mixed fleet: the name of a strategy or a preset, and its share of the clients.
+type MixPart struct {
+	Name  string
+	Share float64 // in (0, 1]
+}
+
+// A Surge multiplies the rate of an open loop within [From, To).
+type Surge struct {
+	From, To time.Duration
+	Factor   float64 // 0 or more
+}
+
+// A Hedge sends further copies of an attempt that is not answered. The zero Hedge sends none.
+type Hedge struct {
+	After time.Duration // after the last attempt of the operation left; above 0
+	Most  int           // copies of an operation beside its first attempt, 1..4
+}
+
+// A Layer is a service behind another one, and how it is called. See [Plan.Chain].
+type Layer struct {
+	Name string
+	// Texts are what it sets, KEY=VALUE, of the target's and the policy's fields; the rest it has from the plan.
+	Texts []string
 }
 
 // A Seed is a run seed, or its absence: while Set is false the caller draws one from the
@@ -193,6 +242,8 @@ func Default() Plan {
 		Service:           ServiceFixed,
 		Status:            503,
 		Abandoned:         AbandonedProcess,
+		Discipline:        DisciplineFIFO,
+		Expired:           ExpiredProcess,
 
 		HTTP:      HTTPAuto,
 		KeepAlive: true,

@@ -230,7 +230,7 @@ func TestValidateEverything(t *testing.T) {
 	}
 	want := []string{
 		"clients", "strategy", "base", "cap", "multiplier", "cap-jitter", "noise", "spread", "arrivals", "duration", "repeat", "transport",
-		"timeout", "retry-after", "method", "workers", "model", "burst", "service", "status", "abandoned", "http", "probe", "bucket",
+		"timeout", "retry-after", "method", "workers", "model", "burst", "service", "status", "abandoned", "discipline", "expired", "http", "probe", "bucket",
 	}
 	if !reflect.DeepEqual(fields, want) {
 		t.Errorf("faults in %v\nwant      %v", fields, want)

@@ -70,6 +70,9 @@ func fill(path string, v reflect.Value, next *int64, add func(leaf)) {
 			fill(strings.TrimPrefix(path+"."+v.Type().Field(i).Name, "."), v.Field(i), next, add)
 		}
 	case reflect.Slice:
+		if t := v.Type(); t == reflect.TypeFor[[]record.Part]() || t == reflect.TypeFor[[]record.Layer]() {
+			return // runs of their own
+		}
 		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
 		for i := range 2 {
 			fill(path, v.Index(i), next, add)

@@ -96,6 +96,108 @@ type Run struct {
 	Outside *Outside `json:"outside,omitempty"`
 	// Detail holds the histograms and series behind the figures.
 	Detail *Detail `json:"detail,omitempty"`
+
+	// Preset is set where the policy is that of a client as it is shipped.
+	Preset *Preset `json:"preset,omitempty"`
+	// Phases are the stretches before, in and after the outages; nil where there is no outage.
+	Phases []Phase `json:"phases,omitempty"`
+	// Breaker is nil where nothing breaks the circuit.
+	Breaker *Breaker `json:"breaker,omitempty"`
+	// Hedging is nil where no attempt is hedged.
+	Hedging *Hedging `json:"hedging,omitempty"`
+	// Effects is nil where the target is not ours.
+	Effects *Effects `json:"effects,omitempty"`
+	// Dropped counts attempts that the target took and later threw out of its queue unserved.
+	Dropped *Dropped `json:"dropped,omitempty"`
+	// Parts are the figures of each policy of a mixed fleet, whose figures together are the Run's.
+	Parts []Part `json:"parts,omitempty"`
+	// Layers are the services behind the first one, in the order of the calls. The Run itself is of the
+	// clients and the first service.
+	Layers []Layer `json:"layers,omitempty"`
+}
+
+// A Preset says whose policy a run follows.
+type Preset struct {
+	Name    string   `json:"name"`
+	Source  string   `json:"source"`  // whose code or documentation
+	Version string   `json:"version"` // that it was read in
+	Hazards []string `json:"hazards"` // what is known to go wrong with it
+}
+
+// A Phase is a stretch of a run: Name is "before", "outage" or, where there are several, "outage 1",
+// "between 1 and 2" and so on, and "after".
+type Phase struct {
+	Name string        `json:"name"`
+	From time.Duration `json:"from_ns"`
+	To   time.Duration `json:"to_ns"`
+
+	Arrivals int64 `json:"arrivals"`
+	First    int64 `json:"first"`
+	Retries  int64 `json:"retries"`
+	Served   int64 `json:"served"`
+	Wasted   int64 `json:"wasted"`
+	Rejected int64 `json:"rejected"`
+	// GoodputPerSecond is what was served and not wasted; nil for a phase without length.
+	GoodputPerSecond *float64 `json:"goodput_per_second"`
+	// Amplification is arrivals for each first attempt; nil without one.
+	Amplification *float64 `json:"amplification"`
+	// WastedShare is of what was served; nil where nothing was.
+	WastedShare *float64 `json:"wasted_share"`
+}
+
+// Breaker is what the circuit breakers of the fleet did.
+type Breaker struct {
+	Kind       string `json:"kind"`
+	Parameters string `json:"parameters"` // KEY=VALUE,... as in the plan
+	Breakers   int64  `json:"breakers"`   // 1, or one for each client
+	Opened     int64  `json:"opened"`     // from closed
+	Reopened   int64  `json:"reopened"`   // from half-open: circuit_breaker_reopen_total
+	Closed     int64  `json:"closed"`     // from half-open
+	Probes     int64  `json:"probes"`     // attempts let through while half-open
+	// ShortCircuited counts attempts that were not sent.
+	ShortCircuited int64 `json:"short_circuited"`
+	OpenAtEnd      int64 `json:"open_at_end"` // breakers that were open or half-open
+	// OpenShare is of the breakers' time, in 0..1; nil for a run without length.
+	OpenShare *float64 `json:"open_share"`
+}
+
+// Hedging is what became of hedges: attempts sent while another one of the same operation was under way.
+type Hedging struct {
+	Sent      int64 `json:"sent"`
+	Won       int64 `json:"won"`       // their answer was the operation's
+	Cancelled int64 `json:"cancelled"` // attempts, hedges or not, that another one's answer made needless
+	Withheld  int64 `json:"withheld"`  // due, and not sent: a budget, a limit or the server did not allow it
+}
+
+// Effects counts work that the target finished, by operation: an operation whose work was done twice had a double
+// effect, unless its server knows repeats by their key.
+type Effects struct {
+	Done       int64 `json:"done"`       // operations whose work was done at least once
+	Duplicated int64 `json:"duplicated"` // of these, more than once
+	Extra      int64 `json:"extra"`      // times that work was done again
+}
+
+// Dropped counts attempts that were thrown out of the queue, by why.
+type Dropped struct {
+	Expired int64 `json:"expired"` // their deadline had passed
+	Shed    int64 `json:"shed"`    // they had waited too long for the queue's discipline
+}
+
+// A Part is the clients of a mixed fleet that follow one policy. What the target alone knows, such as its capacity,
+// is the whole's.
+type Part struct {
+	Name    string  `json:"name"`
+	Share   float64 `json:"share"` // asked for, of the clients
+	Clients int64   `json:"clients"`
+	Run     *Run    `json:"run"`
+}
+
+// A Layer is a service behind the first one. Its operations are the calls that the service before it had to make.
+type Layer struct {
+	Name string `json:"name"`
+	// EndToEnd is attempts that were sent to this service for each operation that a client started; nil without one.
+	EndToEnd *float64 `json:"amplification_end_to_end"`
+	Run      *Run     `json:"run"`
 }
 
 // Operations counts what the clients wanted done:
@@ -109,13 +211,16 @@ type Operations struct {
 	Unstarted  *int64           `json:"unstarted,omitempty"` // nil in a closed loop
 }
 
-// Attempts counts requests: Sent = First + Retries = the sum of ByOutcome + InFlightAtEnd.
+// Attempts counts requests: Sent = First + Retries + Hedges = the sum of ByOutcome + InFlightAtEnd.
 type Attempts struct {
 	Sent          int64            `json:"sent"`
 	First         int64            `json:"first"`
 	Retries       int64            `json:"retries"`
 	ByOutcome     map[string]int64 `json:"by_outcome"` // by status number or kind of failure, the 20 most frequent and "other"; those without any are left out
 	InFlightAtEnd int64            `json:"in_flight_at_end"`
+	Hedges        int64            `json:"hedges,omitempty"` // sent while another attempt of the operation was under way
+	// ShortCircuited were due and not sent: a breaker or a throttle of the client's refused them. They are in no other count.
+	ShortCircuited int64 `json:"short_circuited,omitempty"`
 }
 
 // A Bucket is one half-open interval [At, At+width) of the run.
@@ -130,6 +235,9 @@ type Bucket struct {
 	Served   int64         `json:"served"`   // finished by the target, Wasted included
 	Wasted   int64         `json:"wasted"`   // of Served: the answer reached nobody, for the client had gone
 	Rejected int64         `json:"rejected"` // answered over capacity or by the outage
+	// Dropped counts what was thrown out of the queue unserved, by the moment when that happened. It is in no other count
+	// but Arrivals.
+	Dropped int64 `json:"dropped,omitempty"`
 	// Unknown is how many of Arrivals nothing told a first attempt from a retry by: they are in
 	// First or Retries as was supposed (Run.Outside says how), and not in ByAttempt.
 	Unknown int64 `json:"unknown,omitempty"`
@@ -268,6 +376,11 @@ type Budget struct {
 	Returned   int64  `json:"returned"`   // of these, cancelled in their sleep
 	Spent      int64  `json:"spent"`      // of these, sent
 	Refused    int64  `json:"refused"`
+	// RefusedFirst counts first attempts that a throttle did not let out, Delayed attempts that it made wait, by
+	// DelayTotal in all.
+	RefusedFirst int64         `json:"refused_first,omitempty"`
+	Delayed      int64         `json:"delayed,omitempty"`
+	DelayTotal   time.Duration `json:"delay_total_ns,omitempty"`
 	// BalanceLowest and BalanceHighest are the extremes of any one account, at any moment.
 	BalanceLowest  int64 `json:"balance_lowest"`
 	BalanceHighest int64 `json:"balance_highest"`

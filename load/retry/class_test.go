@@ -72,7 +72,7 @@ func TestKeys(t *testing.T) {
 		retry.Responded: "responded", retry.Timeout: "timeout", retry.Refused: "refused",
 		retry.ConnectTimeout: "connect_timeout", retry.ConnectFailed: "connect_failed",
 		retry.TLSFailed: "tls_failed", retry.NoDescriptor: "local_descriptors", retry.NoPort: "local_ports", retry.LocalNetwork: "local_network", retry.LookupFailed: "dns",
-		retry.Reset: "reset", retry.Malformed: "malformed", retry.KindCount: "Kind(12)", 255: "Kind(255)",
+		retry.Reset: "reset", retry.Malformed: "malformed", retry.ShortCircuited: "short_circuited", retry.KindCount: "Kind(13)", 255: "Kind(255)",
 	} {
 		if got := k.String(); got != want {
 			t.Errorf("Kind(%d).String() = %q, want %q", uint8(k), got, want)

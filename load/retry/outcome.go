@@ -19,6 +19,7 @@ const (
 	Timeout                    // the attempt's time ran out after it was sent
 	Reset                      // the connection was lost after the send and before a whole answer
 	Malformed                  // what came is not HTTP
+	ShortCircuited             // it was not sent: a breaker or a throttle of the client's refused it
 	KindCount                  // of kinds: the length of a table indexed by Kind
 )
 
@@ -40,6 +41,7 @@ var kinds = [KindCount]struct {
 	Timeout:        {key: "timeout", token: "timeout"},
 	Reset:          {key: "reset", token: "reset"},
 	Malformed:      {key: "malformed", token: "malformed"},
+	ShortCircuited: {key: "short_circuited", idle: true},
 }
 
 // String returns the kind's key in by_outcome of a result, such as "connect_timeout".

@@ -1,0 +1,38 @@
+package plan
+
+// A Variant is what the fleet follows in one of a plan's runs: one policy, or several side by side.
+type Variant struct {
+	// Name is of the run in results, gates and reports: of a strategy or a preset, or the text of a mixture.
+	Name string
+	// Parts are one, or those of a mixed fleet.
+	Parts []Part
+}
+
+// A Part is the clients of a fleet that follow one policy.
+type Part struct {
+	Name  string
+	Share float64 // of the clients, in (0, 1]; those of a variant add up to 1
+	// Plan is the whole plan with the part's policy in it, and one strategy. Read only.
+	Plan *Plan
+}
+
+// Variants returns what each of the plan's runs is of, in order. The plan must be valid.
+func (p *Plan) Variants() []Variant {
+	list := make([]Variant, len(p.Strategies))
+	for i, name := range p.Strategies {
+		part := *p
+		part.Strategies = []string{name}
+		list[i] = Variant{Name: name, Parts: []Part{{Name: name, Share: 1, Plan: &part}}}
+	}
+	return list
+}
+
+// VariantNamed returns the one of a name; false where the plan has none.
+func (p *Plan) VariantNamed(name string) (Variant, bool) {
+	for _, v := range p.Variants() {
+		if v.Name == name {
+			return v, true
+		}
+	}
+	return Variant{}, false
+}
