@@ -136,8 +136,7 @@ func failure(strategy string, err error) error {
 // runElsewhere lets a fleet meet a target that is not ours.
 func (s *storm) runElsewhere(ctx context.Context) (record.Run, []string, error) {
 	s.recorder = record.New(s.recording(fleet.LostNames))
-	policy := s.plan.Policy(s.strategy)
-	cfg := s.fleet(&policy)
+	cfg := s.fleet()
 	cfg.Dial = func(ctx context.Context, client int) (net.Conn, error) {
 		return s.site.dial(ctx, client, s.plan.HTTP == plan.HTTP2)
 	}

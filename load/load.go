@@ -161,12 +161,13 @@ func newResult(p plan.Plan, env Env) (*record.Result, error) {
 	}, nil
 }
 
-// runAll runs the strategies one after another, each with one seed after another, and puts what was
+// runAll runs the variants one after another, each with one seed after another, and puts what was
 // measured into the result. The error is that of the first that could not run.
 func (s storm) runAll(ctx context.Context, result *record.Result) error {
-	for i, strategy := range s.plan.Strategies {
+	variants := s.plan.Variants()
+	for i, v := range variants {
 		one := s
-		one.strategy, one.index = strategy, i
+		one.variant, one.index, one.count = v, i, len(variants)
 		seeds, err := one.runSeeds(ctx)
 		if seeds.first != nil {
 			run := *seeds.first
@@ -176,7 +177,7 @@ func (s storm) runAll(ctx context.Context, result *record.Result) error {
 			result.Runs = append(result.Runs, run)
 			s.env.finished(run)
 			for _, reason := range seeds.reasons() {
-				result.InvalidReasons = append(result.InvalidReasons, prefixed(s.plan, strategy, reason))
+				result.InvalidReasons = append(result.InvalidReasons, one.prefixed(reason))
 			}
 		}
 		if ctx.Err() != nil {
@@ -184,16 +185,16 @@ func (s storm) runAll(ctx context.Context, result *record.Result) error {
 			break
 		}
 		if err != nil {
-			return failure(strategy, err)
+			return failure(v.Name, err)
 		}
 	}
 	return nil
 }
 
-// prefixed names the strategy where there are several.
-func prefixed(p plan.Plan, strategy, reason string) string {
-	if len(p.Strategies) == 1 {
+// prefixed names the run where there are several.
+func (s *storm) prefixed(reason string) string {
+	if s.count == 1 {
 		return reason
 	}
-	return strategy + ": " + reason
+	return s.variant.Name + ": " + reason
 }

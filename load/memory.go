@@ -32,8 +32,7 @@ func (s *storm) runInMemory(ctx context.Context) (record.Run, []string, error) {
 
 // handOver runs the fleet.
 func (s *storm) handOver(ctx context.Context, tgt *target.Target) (fleet.Stats, error) {
-	policy := s.plan.Policy(s.strategy)
-	cfg := s.fleet(&policy)
+	cfg := s.fleet()
 	if cfg.Wake == wake.Precise {
 		// A hundred thousand clients are due every few microseconds, and the target may serve
 		// one in 20: a dispatcher that oversleeps by 70 would make clumps of its own.

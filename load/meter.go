@@ -55,7 +55,7 @@ func (g *gauge) set(now time.Duration) {
 	defer m.mu.Unlock()
 	m.under += share - g.share
 	g.share = share
-	m.now.Strategy, m.now.Seed, m.now.Now, m.now.Totals = g.trial.strategy, g.seed, now, totals
+	m.now.Strategy, m.now.Seed, m.now.Now, m.now.Totals = g.trial.variant.Name, g.seed, now, totals
 }
 
 // end says that the run is over.
@@ -98,7 +98,8 @@ func newWorkload(t *trial) workload {
 	if p.RatePerSecond > 0 || w.operations > w.clients {
 		return w
 	}
-	strategy := p.Backoff(t.strategy)
+	policy := t.policy()
+	strategy := policy.Backoff(policy.Strategies[0])
 	var at time.Duration
 	for a := (backoff.Attempt{}); a.Retry < retriesKnown && at < w.duration; a.Retry++ {
 		lo, hi := strategy.Range(a)

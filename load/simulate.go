@@ -45,7 +45,7 @@ func Simulate(ctx context.Context, p plan.Plan, env Env) (*record.Result, error)
 	s.trace, s.log = trace, newHLogger(env.HLog, result, abandon)
 	if env.Progress != nil {
 		env.Progress(Stage{
-			Count: len(p.Strategies), Seeds: p.Repeat, Start: time.Now(), Duration: p.Duration, Operations: p.OperationsTotal(),
+			Count: len(s.variants), Seeds: p.Repeat, Start: time.Now(), Duration: p.Duration, Operations: p.OperationsTotal(),
 			Bucket: p.Bucket, CapacityPerSecond: s.capacity(),
 			Simulated: s.meter.read,
 		})
@@ -57,22 +57,23 @@ func Simulate(ctx context.Context, p plan.Plan, env Env) (*record.Result, error)
 
 // A simulation is one invocation in virtual time.
 type simulation struct {
-	plan  plan.Plan
-	trace *tracer
-	log   *hlogger
-	meter *meter
-	// ends holds what became of each strategy's seeds. Each element is written by one worker.
+	plan     plan.Plan
+	variants []plan.Variant
+	trace    *tracer
+	log      *hlogger
+	meter    *meter
+	// ends holds what became of each variant's seeds. Each element is written by one worker.
 	ends [][]ending
 	env  Env
 
 	mu       sync.Mutex
-	missing  []int         // of each strategy's seeds, how many have not ended
-	outcomes []*record.Run // of each strategy with all its seeds; nil so far
+	missing  []int         // of each variant's seeds, how many have not ended
+	outcomes []*record.Run // of each variant with all its seeds; nil so far
 	// logged is the virtual time that the runs in the log have taken so far.
 	logged time.Duration
 }
 
-// An ending is what became of one seed of a strategy.
+// An ending is what became of one seed of a variant.
 type ending struct {
 	run   *record.Run // of the first seed, also where it was cut; else nil
 	seed  record.Seed // with a repeat
@@ -82,33 +83,34 @@ type ending struct {
 // A task is what one worker does without a break: the trials of these places.
 type task []place
 
-// A place is a strategy and how many seeds after the plan's.
-type place struct{ strategy, seed int }
+// A place is a variant and how many seeds after the plan's.
+type place struct{ variant, seed int }
 
 func newSimulation(p plan.Plan, env Env) *simulation {
-	n := len(p.Strategies)
-	s := &simulation{plan: p, env: env, ends: make([][]ending, n), missing: make([]int, n), outcomes: make([]*record.Run, n)}
+	variants := p.Variants()
+	n := len(variants)
+	s := &simulation{plan: p, variants: variants, env: env, ends: make([][]ending, n), missing: make([]int, n), outcomes: make([]*record.Run, n)}
 	for i := range s.ends {
 		s.ends[i], s.missing[i] = make([]ending, p.Repeat), p.Repeat
 	}
-	s.meter = newMeter(len(p.Strategies) * p.Repeat)
+	s.meter = newMeter(n * p.Repeat)
 	return s
 }
 
-// tasks lists what is to run, every strategy's first seed before any second: so that work is of one mix
+// tasks lists what is to run, every variant's first seed before any second: so that work is of one mix
 // from begin to end, and the share that is done tells of the time that is left.
 func (s *simulation) tasks() []task {
 	var list []task
 	for seed := range s.plan.Repeat {
-		for strategy := range s.plan.Strategies {
-			list = append(list, task{{strategy, seed}})
+		for variant := range s.variants {
+			list = append(list, task{{variant, seed}})
 		}
 	}
 	if s.trace == nil && s.log == nil {
 		return list
 	}
-	// What is written as it goes on goes one strategy after another.
-	n := len(s.plan.Strategies)
+	// What is written as it goes on goes one variant after another.
+	n := len(s.variants)
 	first := make(task, n)
 	for i := range first {
 		first[i] = list[i][0]
@@ -147,8 +149,8 @@ func (s *simulation) runAll(ctx context.Context) {
 					if ctx.Err() != nil {
 						return
 					}
-					recorder, s.ends[at.strategy][at.seed] = s.run(ctx, at, recorder)
-					s.ended(at.strategy)
+					recorder, s.ends[at.variant][at.seed] = s.run(ctx, at, recorder)
+					s.ended(at.variant)
 				}
 			}
 		})
@@ -158,7 +160,7 @@ func (s *simulation) runAll(ctx context.Context) {
 
 // run runs one trial with the recorder of an earlier one, nil for a new one, and returns it.
 func (s *simulation) run(ctx context.Context, at place, recorder *record.Recorder) (*record.Recorder, ending) {
-	t := trial{plan: s.plan, strategy: s.plan.Strategies[at.strategy], engine: record.EngineVirtual, measuredAt: measuredAtTarget, detail: at.seed == 0}
+	t := trial{plan: s.plan, variant: s.variants[at.variant], engine: record.EngineVirtual, measuredAt: measuredAtTarget, detail: at.seed == 0}
 	t.plan.Seed.Value += uint64(at.seed)
 	t.capacity = s.capacity()
 	t.newBank()
@@ -171,8 +173,9 @@ func (s *simulation) run(ctx context.Context, at place, recorder *record.Recorde
 	}
 	t.recorder = recorder
 	gauge := s.meter.begin(&t, at.seed)
+	policy := t.policy()
 	c := sim.Config{
-		Plan: &t.plan, Strategy: t.strategy, Seed: t.plan.Seed.Value, Budget: t.budget, Recorder: t.recorder,
+		Plan: policy, Strategy: policy.Strategies[0], Seed: t.plan.Seed.Value, Budget: t.budget, Recorder: t.recorder,
 		Beat: gauge.set,
 	}
 	first := at.seed == 0
@@ -211,7 +214,7 @@ const timerVirtual = "virtual"
 // write has the run write its trace and its log as virtual time passes.
 func (s *simulation) write(c *sim.Config, t *trial, g *gauge) {
 	if s.trace != nil {
-		c.Trace = func(row retry.Row) { s.trace.write(t.strategy, row) }
+		c.Trace = func(row retry.Row) { s.trace.write(t.variant.Name, row) }
 	}
 	if s.log == nil {
 		return
@@ -238,20 +241,20 @@ func (s *simulation) ending(at place, run record.Run, cut bool) ending {
 	return e
 }
 
-// ended says that one of a strategy's seeds has come to its end, or was cut. With the last of them the strategy is
+// ended says that one of a variant's seeds has come to its end, or was cut. With the last of them the variant is
 // finished.
-func (s *simulation) ended(strategy int) {
+func (s *simulation) ended(variant int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.missing[strategy]--; s.missing[strategy] == 0 {
-		s.finish(strategy)
+	if s.missing[variant]--; s.missing[variant] == 0 {
+		s.finish(variant)
 	}
 }
 
-// finish puts a strategy's seeds together: the run of the first, with the range of all seeds' figures, and of those
+// finish puts a variant's seeds together: the run of the first, with the range of all seeds' figures, and of those
 // that ended before the first that did not. The caller holds mu.
-func (s *simulation) finish(strategy int) {
-	seeds := s.ends[strategy]
+func (s *simulation) finish(variant int) {
+	seeds := s.ends[variant]
 	if seeds[0].run == nil {
 		return
 	}
@@ -263,11 +266,11 @@ func (s *simulation) finish(strategy int) {
 		}
 		run.Repeats = record.RepeatsOf(s.plan.Seed.Value, s.plan.Repeat, ended)
 	}
-	s.outcomes[strategy] = &run
+	s.outcomes[variant] = &run
 	s.env.finished(run)
 }
 
-// runs returns what became of each strategy of which anything ran, and whether something is missing.
+// runs returns what became of each variant of which anything ran, and whether something is missing.
 func (s *simulation) runs() (list []record.Run, interrupted bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

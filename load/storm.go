@@ -18,13 +18,14 @@ import (
 	"stormtest/target"
 )
 
-// A storm is the run of one strategy against one target.
+// A storm is the run of one variant of the plan against one target.
 type storm struct {
 	trial
 	env   Env
 	trace *tracer
 	log   *hlogger
-	index int
+	index int // of the variant, of count
+	count int
 	seed  int        // how many seeds after the plan's
 	site  *elsewhere // nil: the built-in target
 	rest  []string   // notes on whether the target was at rest before
@@ -132,15 +133,14 @@ func (s *storm) summarise(stats fleet.Stats, notes []string) record.Run {
 func (s *storm) interim(t0 time.Time) record.Run {
 	return s.recorder.Interim(record.End{
 		At:       min(max(time.Since(t0), 0), s.plan.Duration),
-		Strategy: s.strategy, Engine: s.engine, ArrivalsMeasuredAt: s.measuredAt,
+		Strategy: s.variant.Name, Engine: s.engine, ArrivalsMeasuredAt: s.measuredAt,
 	})
 }
 
 // release lets the fleet storm the target of this process, from one t0 for both, and returns
 // when the fleet is done and the target has read what was sent.
 func (s *storm) release(ctx context.Context, tgt *target.Target, place Place) (fleet.Stats, error) {
-	policy := s.plan.Policy(s.strategy)
-	cfg := s.fleet(&policy)
+	cfg := s.fleet()
 	cfg.Dial = place.Dial
 	cfg.Request.Host = place.Host
 	cfg.Request.Target = "/"
@@ -182,7 +182,7 @@ func (s *storm) begin(ctx context.Context, wg *sync.WaitGroup, t0 time.Time) {
 	wg.Go(func() { s.log.follow(ctx, t0, s.logged(), s.recorder) })
 	if s.env.Progress != nil {
 		s.env.Progress(Stage{
-			Index: s.index, Count: len(s.plan.Strategies), Strategy: s.strategy, Seed: s.seed, Seeds: s.plan.Repeat,
+			Index: s.index, Count: s.count, Strategy: s.variant.Name, Seed: s.seed, Seeds: s.plan.Repeat,
 			Start: t0, Duration: s.plan.Duration, Operations: s.plan.OperationsTotal(),
 			Totals: s.recorder.Totals,
 			Bucket: s.plan.Bucket, CapacityPerSecond: s.capacity, Arrivals: s.recorder.Ticks,
@@ -237,11 +237,12 @@ func (s *storm) arrival(a target.Arrival) {
 }
 
 // fleet is what a fleet is and does, but for its way to the target.
-func (s *storm) fleet(policy *retry.Policy) fleet.Config {
-	p := s.plan
+func (s *storm) fleet() fleet.Config {
+	p, own := s.plan, s.policy()
+	policy := own.Policy(own.Strategies[0])
 	cfg := fleet.Config{
 		Clients:    p.Clients,
-		Policy:     policy,
+		Policy:     &policy,
 		Budget:     s.budget,
 		Seed:       p.Seed.Value,
 		SharedSeed: p.SharedSeed,
@@ -249,7 +250,7 @@ func (s *storm) fleet(policy *retry.Policy) fleet.Config {
 		Ramp:       p.Ramp,
 		Duration:   p.Duration,
 		Request: fleet.Request{
-			Method: p.Method,
+			Method: own.Method,
 			Agent:  "stormtest/" + s.env.Version,
 
 			ClientHeader:  clientHeader,
@@ -258,11 +259,11 @@ func (s *storm) fleet(policy *retry.Policy) fleet.Config {
 		Wake:     s.env.Wake,
 		Recorder: s.recorder,
 	}
-	if p.IdempotencyKey {
-		cfg.Request.KeyPrefix = fmt.Sprintf("%016x-%s", p.Seed.Value, s.strategy)
+	if own.IdempotencyKey {
+		cfg.Request.KeyPrefix = fmt.Sprintf("%016x-%s", p.Seed.Value, s.variant.Name)
 	}
 	if s.trace != nil {
-		cfg.Trace = func(row retry.Row) { s.trace.write(s.strategy, row) }
+		cfg.Trace = func(row retry.Row) { s.trace.write(s.variant.Name, row) }
 	}
 	if p.RatePerSecond > 0 {
 		cfg.Open = pace.NewSchedule(pace.Config{

@@ -10,11 +10,12 @@ func (t *trial) addTheory(d *record.Detail) {
 	if d == nil {
 		return
 	}
-	law, ok := t.plan.Backoff(t.strategy).(backoff.Lawful)
+	policy := t.policy()
+	law, ok := policy.Backoff(policy.Strategies[0]).(backoff.Lawful)
 	if !ok {
 		return
 	}
-	edges, chained := record.DrawEdges(), t.entry().Chained
+	edges, chained := record.DrawEdges(), entryOf(policy).Chained
 	for i := range d.Draws {
 		if x := &d.Draws[i]; !x.Beyond {
 			x.Theory = record.TheoryOf(law.Below(int(x.Retry), edges), chained && x.Retry > 0)

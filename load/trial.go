@@ -21,11 +21,11 @@ const (
 	measuredAtClient = "client"
 )
 
-// A trial is one strategy of a plan with one seed: what is recorded of it and by which rules, whichever
+// A trial is one variant of a plan with one seed: what is recorded of it and by which rules, whichever
 // engine runs it.
 type trial struct {
-	plan     plan.Plan // its seed is the trial's own
-	strategy string
+	plan    plan.Plan // its seed is the trial's own
+	variant plan.Variant
 	// engine is record.EngineReal or record.EngineVirtual.
 	engine string
 	// measuredAt is measuredAtTarget or measuredAtClient.
@@ -39,24 +39,27 @@ type trial struct {
 	budget   *budget.Bank // nil: every retry is allowed
 }
 
+// A part's plan says what its clients follow. What the whole fleet, the target and the record are is the trial's plan's.
+func (t *trial) policy() *plan.Plan { return t.variant.Parts[0].Plan }
+
 // newBank opens the trial's retry budgets.
 func (t *trial) newBank() {
 	p := &t.plan
 	chance := func(account uint32) *rand.Rand { return seed.Stream(p.Seed.Value, seed.Budget, account) }
-	t.budget = budget.NewBank(p.Budget, p.Clients, chance, budget.Series{Width: p.Bucket, Intervals: int(p.Duration / p.Bucket)})
+	t.budget = budget.NewBank(t.policy().Budget, p.Clients, chance, budget.Series{Width: p.Bucket, Intervals: int(p.Duration / p.Bucket)})
 }
 
 // recording says over which windows the run is measured; lost are the ways in which its engine loses an
 // attempt.
 func (t *trial) recording(lost []string) record.Config {
-	p := &t.plan
-	entry, params := t.entry(), p.Params()
+	p, policy := &t.plan, t.policy()
+	entry, params := entryOf(policy), policy.Params()
 	c := record.Config{
 		Bucket:            p.Bucket,
 		Duration:          p.Duration,
 		CapacityPerSecond: t.capacity,
 		OpenLoop:          p.RatePerSecond > 0,
-		Cap:               p.Cap,
+		Cap:               policy.Cap,
 		Floor:             entry.Floor(params),
 		StartTogether:     p.RatePerSecond == 0 && p.Ramp == 0,
 		KindNames:         names(retry.KindCount),
@@ -69,7 +72,7 @@ func (t *trial) recording(lost []string) record.Config {
 			c.StartTogether = false // what arrives first is not the first wave
 		}
 	}
-	c.WindowFrom, c.WindowTo = p.ConvoyWindow()
+	c.WindowFrom, c.WindowTo = policy.ConvoyWindow()
 	lo, hi := entry.Range(params, backoff.Attempt{})
 	c.FirstDelayJittered = lo < hi
 	for _, o := range p.Outages {
@@ -87,10 +90,11 @@ func (t *trial) recording(lost []string) record.Config {
 	return c
 }
 
-func (t *trial) entry() backoff.Entry {
-	e, ok := backoff.Lookup(t.strategy)
+// entryOf returns the row of the strategy of a part's plan.
+func entryOf(policy *plan.Plan) backoff.Entry {
+	e, ok := backoff.Lookup(policy.Strategies[0])
 	if !ok {
-		panic("load: BUG: unknown strategy " + t.strategy)
+		panic("load: BUG: unknown strategy " + policy.Strategies[0])
 	}
 	return e
 }
@@ -109,7 +113,7 @@ func names[T interface {
 
 // summarise returns what was measured; of e, what the trial itself knows is filled in.
 func (t *trial) summarise(e record.End) record.Run {
-	e.Strategy, e.Engine, e.ArrivalsMeasuredAt = t.strategy, t.engine, t.measuredAt
+	e.Strategy, e.Engine, e.ArrivalsMeasuredAt = t.variant.Name, t.engine, t.measuredAt
 	e.Budget = t.budgeted(e.At)
 	run := t.recorder.Summarise(e)
 	t.addTheory(run.Detail)
@@ -121,7 +125,7 @@ func (t *trial) budgeted(end time.Duration) *record.Budget {
 	if t.budget == nil {
 		return nil
 	}
-	p, l := &t.plan, t.budget.Ledger(end)
+	p, l := t.policy(), t.budget.Ledger(end)
 	b := &record.Budget{
 		Kind:       p.Budget.Kind.String(),
 		Parameters: p.BudgetNumbers(),
@@ -161,7 +165,7 @@ func (t *trial) notes(unstarted int64) []string {
 // logged says what run the histogram log is of.
 func (t *trial) logged() record.HLogRun {
 	return record.HLogRun{
-		Strategy: t.strategy, Engine: t.engine, ArrivalsMeasuredAt: t.measuredAt,
+		Strategy: t.variant.Name, Engine: t.engine, ArrivalsMeasuredAt: t.measuredAt,
 		Planned: t.plan.Duration, Bucket: t.plan.Bucket, CapacityPerSecond: t.capacity,
 	}
 }

@@ -138,9 +138,9 @@ func (f *planFlags) resolve(w world) (plan.Plan, []check.Gate, plan.Sources, err
 		return plan.Plan{}, nil, nil, err
 	}
 	p, sources, err := plan.Resolve(in)
-	judged := judgedRuns{strategies: p.Strategies}
-	if err != nil {
-		judged.strategies = nil // which may be what is wrong
+	var judged judgedRuns
+	if err == nil { // else the names may be what is wrong
+		judged.strategies = p.RunNames()
 	}
 	gates, faults := judged.gates(p.Gates, sources[gateField])
 	if err != nil {

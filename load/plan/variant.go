@@ -36,3 +36,12 @@ func (p *Plan) VariantNamed(name string) (Variant, bool) {
 	}
 	return Variant{}, false
 }
+
+// RunNames are the names of the plan's runs, in order. The plan must be valid.
+func (p *Plan) RunNames() []string {
+	var names []string
+	for _, v := range p.Variants() {
+		names = append(names, v.Name)
+	}
+	return names
+}
