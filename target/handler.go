@@ -39,7 +39,7 @@ func (t *Target) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch adm.Kind {
 	case station.Accepted:
 		if answered(r, x.ready) {
-			h.Status = http.StatusOK
+			h.Status = x.status
 		} else {
 			t.gone(x)
 		}

@@ -52,6 +52,10 @@ type Config struct {
 	// lies between a stamp, which is the kernel's where it has one, and the lock.
 	OnArrival func(Arrival)
 	OnServed  func(at time.Duration, wasted bool)
+	// Behind, where set, is what the target does when its own work on a request is done: instead of being answered the
+	// request waits for [Work.Answer]. It is told of every piece of work that was finished at a moment, also for a client that has
+	// gone, outside the target's lock and from many goroutines. A Direct has none.
+	Behind func(at time.Duration, w *Work)
 	// Attempts, where set, tells ServeHTTP which attempt a request is; nil reads HeaderAttempt alone.
 	Attempts *Attempts
 	// OnHandled, where set, is told of every request that ServeHTTP is through with. It is called
@@ -79,6 +83,7 @@ type Target struct {
 	next    time.Duration
 	texts   answerTexts
 	direct  []uint32 // clients of a Direct whose work is done and who have not been told
+	passed  []passed // work that is done and of which Config.Behind has not been told
 	started chan struct{}
 }
 
@@ -86,13 +91,15 @@ type Target struct {
 // ready is set; neither is where a Direct hands the answer out.
 type exchange struct {
 	out    sender        // where the answer is written, for a Server
-	ready  chan struct{} // closed when the work is done, for ServeHTTP
+	ready  chan struct{} // closed when there is an answer, for ServeHTTP
 	client uint32        // who waits, for a Direct
 
 	// Guarded by the target's lock.
 	pending bool
 	job     station.JobID
 	tag     uint64
+	work    *Work // where the job is done and what is behind the target is not
+	status  int   // of the answer, once ready is closed
 }
 
 // New returns a target that has not started: until Start it answers everything with 200 and
@@ -145,7 +152,7 @@ func (t *Target) Run(ctx context.Context) {
 		// Only to the moment of the alarm: arrivals before now may still wait to be read. It may have
 		// been set anew, for later than now, while this one waited for the lock.
 		t.settle(min(t.finish.Due(), t.alarms.Now()))
-		t.mu.Unlock()
+		t.unlock()
 	})
 }
 
@@ -153,7 +160,7 @@ func (t *Target) Run(ctx context.Context) {
 // work is done or gone is called. The text is the answer to write at once, if there is one.
 func (t *Target) arrive(stamp time.Time, client uint32, attempt int, x *exchange) (station.Admission, []byte) {
 	t.mu.Lock()
-	defer t.mu.Unlock()
+	defer t.unlock()
 	if t.alarms == nil {
 		return station.Admission{Kind: station.Failed, Status: http.StatusOK}, t.texts.served
 	}
@@ -185,7 +192,7 @@ func (t *Target) admit(now time.Duration, client uint32, attempt int, x *exchang
 // gone says that the client of x left. It does nothing when x waits for no answer.
 func (t *Target) gone(x *exchange) {
 	t.mu.Lock()
-	defer t.mu.Unlock()
+	defer t.unlock()
 	if x.pending {
 		t.leave(t.alarms.Now(), x)
 	}
@@ -198,6 +205,10 @@ func (t *Target) leave(now time.Duration, x *exchange) {
 		return // finished in the same moment
 	}
 	x.pending = false
+	if x.work != nil {
+		t.abandon(x)
+		return
+	}
 	t.st.Cancel(now, x.job)
 	t.waiting[x.tag] = nil
 	if t.cfg.Station.CancelAbandoned {
@@ -221,18 +232,31 @@ func (t *Target) finishDue(now time.Duration) {
 		if t.cfg.OnServed != nil {
 			t.cfg.OnServed(d.At, d.Abandoned)
 		}
-		if x := t.waiting[d.Tag]; x != nil {
-			x.pending = false
-			switch {
-			case x.out != nil:
-				t.answers.send(x.out, t.texts.served)
-			case x.ready != nil:
-				close(x.ready)
-			default:
-				t.direct = append(t.direct, x.client)
-			}
+		switch x := t.waiting[d.Tag]; {
+		case t.cfg.Behind != nil:
+			t.pass(d.At, x)
+		case x != nil:
+			t.answer(x, http.StatusOK)
 		}
 		t.release(d.Tag)
+	}
+}
+
+// answer lets the client of x, who waits, have its answer.
+func (t *Target) answer(x *exchange, status int) {
+	x.pending = false
+	switch {
+	case x.out != nil:
+		text := t.texts.served
+		if status != http.StatusOK {
+			text = t.texts.text(station.Admission{Status: status})
+		}
+		t.answers.send(x.out, text)
+	case x.ready != nil:
+		x.status = status
+		close(x.ready)
+	default:
+		t.direct = append(t.direct, x.client)
 	}
 }
 
