@@ -46,6 +46,8 @@ func decode(name string, file []byte) []given {
 			continue
 		case !known:
 			all = append(all, given{fault: errors.New(didYouMean(place+": no such field", key, fieldNames()))})
+		case f.Name == "layer":
+			all = append(all, decodeLayers(name, place, f, pair.Value)...)
 		default:
 			all = append(all, decodeValue(name, place, f, pair.Value))
 		}

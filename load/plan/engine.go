@@ -50,10 +50,8 @@ func (p Plan) For(e Engine) error {
 		}
 	}
 	if e == Virtual {
-		if name := p.neverWaits(); name != "" {
-			refuse("strategy", "a latency, a Retry-After that is sent and honoured, a limit of max-retries or a budget other than envoy with "+name+" in virtual time: a client that is refused comes back at the same moment, for ever")
-		} else if name, n := p.standsStill(), p.retriesOfAMoment(); name != "" && n > retriesOfAMomentMost {
-			refuse("strategy", fmt.Sprintf("a latency or a lower max-retries or budget with %s in virtual time: up to %.0f retries may come at one moment, so that time would stand still for long; it takes %d", name, n, retriesOfAMomentMost))
+		if field, want := p.stands(); want != "" {
+			refuse(field, want)
 		}
 		return joinFaults(faults)
 	}
@@ -71,6 +69,41 @@ func (p Plan) For(e Engine) error {
 
 // retriesOfAMomentMost bounds what virtual time has to get through before it moves: minutes of work.
 const retriesOfAMomentMost = 1_000_000_000
+
+// stands says what is wanted of which field where virtual time would stand still, for ever or for long; nothing where
+// it goes on.
+func (p *Plan) stands() (field, want string) {
+	total, still := 1.0, ""
+	links := p.Chain()
+	for i, l := range links {
+		q := *l.Plan
+		if i < len(links)-1 {
+			q.SendRetryAfter = 0 // in the answer to a request whose call has failed there is none
+		}
+		field, where := "strategy", ""
+		if i > 0 {
+			field, where = "layer", " of layer "+l.Name
+		}
+		if name := q.neverWaits(); name != "" {
+			return field, "a latency, a Retry-After that is sent and honoured, a limit of max-retries or a budget other than envoy with " + name + where + " in virtual time: a client that is refused comes back at the same moment, for ever"
+		}
+		name := q.standsStill()
+		switch n := q.retriesOfAMoment(); {
+		case name == "":
+		case i == 0:
+			total, still = n, name
+		case q.MaxRetries != Unlimited:
+			total, still = float64(total*float64(1+q.MaxRetries)), name+where
+		default: // the budget of the one service that calls
+			q.Clients, q.Operations, q.RatePerSecond = 1, max(1, int64(min(total, operationsMost))), 0
+			total, still = total+q.retriesOfAMoment(), name+where
+		}
+		if still != "" && total > retriesOfAMomentMost {
+			return field, fmt.Sprintf("a latency or a lower max-retries or budget with %s in virtual time: up to %.0f retries may come at one moment, so that time would stand still for long; it takes %d", still, total, retriesOfAMomentMost)
+		}
+	}
+	return "", ""
+}
 
 // neverWaits returns a strategy of p under which virtual time stands still for ever; empty where there is none.
 func (p *Plan) neverWaits() string {

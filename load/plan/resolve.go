@@ -11,7 +11,8 @@ import (
 const EnvPrefix = "STORMTEST_"
 
 // envSeparator stands between the elements of a repeatable field in the environment:
-// STORMTEST_OUTAGE='2s..4s; 10s..12s=hang'. Neither an outage nor a gate holds one.
+// STORMTEST_OUTAGE='2s..4s; 10s..12s=hang'. Neither an outage nor a gate holds one; of a layer see
+// layersOfEnv.
 const envSeparator = ";"
 
 // A Setting is one flag with its value.
@@ -125,6 +126,9 @@ func (r *resolver) environment(env, others []string) {
 			texts = strings.Split(text, envSeparator)
 			for i := range texts {
 				texts[i] = strings.TrimSpace(texts[i])
+			}
+			if f.Name == "layer" {
+				texts = layersOfEnv(texts)
 			}
 		}
 		r.set(given{field: f, texts: texts, source: name})

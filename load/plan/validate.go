@@ -65,7 +65,7 @@ func (p *Plan) conflicts(bad map[string]bool) []*FieldError {
 		}
 		faults = append(faults, &FieldError{Field: r.fields[0], Got: got, Want: want})
 	}
-	return faults
+	return append(faults, p.layerConflicts(bad)...)
 }
 
 const (
@@ -200,6 +200,55 @@ var rules = []rule{
 			return "", ""
 		}
 		return "", "none without a cert that it belongs to"
+	}},
+	{fields: []string{"layer"}, broken: func(p *Plan) (got, want string) {
+		if len(p.Layers) > layersMost {
+			return strconv.Itoa(len(p.Layers)) + " of them", "at most " + strconv.Itoa(layersMost)
+		}
+		names := map[string]bool{}
+		for _, l := range p.Layers {
+			if names[l.Name] {
+				return formatLayer(l), "names that differ: there are two layers " + l.Name
+			}
+			names[l.Name] = true
+		}
+		return "", ""
+	}},
+	{fields: []string{"layer", "url"}, broken: func(p *Plan) (got, want string) {
+		if len(p.Layers) == 0 || p.URL == "" {
+			return "", ""
+		}
+		return "", "none with a URL: what is behind a service of yours is yours"
+	}},
+	{fields: []string{"layer", "fleet"}, broken: func(p *Plan) (got, want string) {
+		if len(p.Layers) == 0 || len(p.Mix) == 0 {
+			return "", ""
+		}
+		return "", "none with a fleet of several policies: the layers' figures would be those of all of them together"
+	}},
+	{fields: []string{"layer", "model"}, broken: func(p *Plan) (got, want string) {
+		if len(p.Layers) == 0 || p.Model != ModelRejectIfBusy && p.Model != ModelOCC {
+			return "", ""
+		}
+		return "", "none with model " + p.Model + ": a service whose work has no end does not call another one when it is done"
+	}},
+	{fields: []string{"layer", "latency", "loss"}, broken: func(p *Plan) (got, want string) {
+		if len(p.Layers) == 0 || p.Latency == (Law{}) && p.LossShare == 0 {
+			return "", ""
+		}
+		return "", "none with a latency or a loss: between the services of a chain messages take no time"
+	}},
+	{fields: []string{"hedge", "model"}, broken: func(p *Plan) (got, want string) {
+		if p.Hedge.Most == 0 || p.Model != ModelOCC {
+			return "", ""
+		}
+		return "", hedgeOff + " with model " + ModelOCC + ": copies of a write would conflict with each other"
+	}},
+	{fields: []string{"hedge", "latency", "loss"}, broken: func(p *Plan) (got, want string) {
+		if p.Hedge.Most == 0 || p.Latency == (Law{}) && p.LossShare == 0 {
+			return "", ""
+		}
+		return "", hedgeOff + " with a latency or a loss: attempts that overlap are not sent over the network of virtual time"
 	}},
 	{fields: []string{"bucket", "duration"}, broken: func(p *Plan) (got, want string) {
 		least := (p.Duration-1)/bucketsMost + 1 // rounded up
