@@ -39,7 +39,7 @@ U[x, y) a uniform draw. --strategy all is none, equal, full, decorrelated.
 
 `)
 	for _, e := range backoff.Table {
-		fmt.Fprintf(&b, "%-15s %s\n%-15s %s (%s)\n", e.Name, e.Formula, "", e.Summary, e.Source)
+		fmt.Fprintf(&b, "%-18s %s\n%-18s %s (%s)\n", e.Name, e.Formula, "", e.Summary, e.Source)
 	}
 	return b.String()
 }

@@ -37,6 +37,11 @@ var Table = []Entry{
 		Source:  "most libraries", New: newNone,
 	},
 	{
+		Name: "none-late", Formula: "d = 0 for the first retry, then c",
+		Summary: "no wait before the first retry, pure exponential from the second; twice the load at once, then convoys",
+		Source:  "urllib3, azure-core for Python", New: newNoneLate,
+	},
+	{
 		Name: "fixed", Formula: "d = max(0, c + U[-noise, noise))", Jittered: true, PassesCap: true,
 		Summary: "noise of one width, 50 ms; does not grow with the delay, so the convoy stays",
 		Source:  "avast/retry-go, ioredis, nats.go", New: newFixed,
@@ -57,6 +62,11 @@ var Table = []Entry{
 		Source:  "Stripe SDKs", New: newEqualClamp,
 	},
 	{
+		Name: "equal-late", Formula: "d = b for the first retry, then c/2 + U[0, c/2)", Jittered: true,
+		Summary: "equal, but everyone's first retry comes after exactly the base",
+		Source:  "Finagle 24.5, equalJittered", New: newEqualLate,
+	},
+	{
 		Name: "full", Formula: "d = U[0, c)", Jittered: true,
 		Summary: "anywhere below the ceiling; some clients hardly wait",
 		Source:  "AWS Architecture Blog, 2015", New: newFull,
@@ -70,6 +80,11 @@ var Table = []Entry{
 		Name: "full-clamp", Formula: "d = max(floor, U[0, c))", Jittered: true,
 		Summary: "full, clamped up to a least wait; floor/c of the clients wait exactly that",
 		Source:  "the guides, as a clamp", New: newFullClamp,
+	},
+	{
+		Name: "full-above", Formula: "d = floor + U[0, c)", Jittered: true, PassesCap: true,
+		Summary: "full, on top of a least wait",
+		Source:  "go-redis", New: newFullAbove,
 	},
 	{
 		Name: "full-mersenne", Formula: "d = U[0, min(cap, b*(1 + m + ... + m^n)))", Jittered: true,
@@ -90,6 +105,26 @@ var Table = []Entry{
 		Name: "proportional", Formula: "d = c*(1 + U[-spread, spread))", Jittered: true, PassesCap: true,
 		Summary: "a share of the delay either way, 20 %; the first wave is only 2*spread*base wide",
 		Source:  "gRPC A6, Kafka, cenkalti/backoff", New: newProportional,
+	},
+	{
+		Name: "proportional-late", Formula: "d = b for the first retry, then c*(1 + U[-spread, spread))", Jittered: true, PassesCap: true,
+		Summary: "proportional, but everyone's first retry comes after exactly the base",
+		Source:  "gRPC connection backoff", New: newProportionalLate,
+	},
+	{
+		Name: "proportional-clamp", Formula: "d = min(cap, c*(1 + U[-spread, spread)))", Jittered: true,
+		Summary: "proportional, capped before its jitter and after it; half of the fleet ends on the cap",
+		Source:  "Apache Kafka", New: newProportionalClamp,
+	},
+	{
+		Name: "subtractive", Formula: "d = c - U[0, spread*c)", Jittered: true,
+		Summary: "a share of the delay off it, 20 %; as proportional with half the width",
+		Source:  "OpenAI SDKs", New: newSubtractive,
+	},
+	{
+		Name: "quadratic-clamp", Formula: "d = max(floor, c - U[0, spread*c)), c = min(cap, b*(1 + n^2))", Jittered: true,
+		Summary: "grows as 1, 2, 5, 10, ..., clamped up to a least wait; with the base as floor every first retry is exactly that",
+		Source:  "Stripe SDK for Go", New: newQuadraticClamp,
 	},
 	{
 		Name: "additive", Formula: "d = c + U[0, spread*c)", Jittered: true, PassesCap: true,

@@ -92,7 +92,7 @@ type Plan struct {
 	CapMode        backoff.CapMode
 	CapJitterShare float64       // cap-jitter: of cap mode random-cap, in (0, 1]
 	Noise          time.Duration // of strategies fixed and fixed-up
-	SpreadShare    float64       // spread: of strategies proportional and additive, in (0, 1]
+	SpreadShare    float64       // spread: of strategies proportional, additive, subtractive and the like, in (0, 1]
 	Floor          time.Duration // of strategies full-floor, full-clamp and equal-clamp; 0 is half of Base
 	SharedSeed     bool          // every client draws the same delays: a fault to be studied
 	Presets        []string      // preset: names of policies as they are shipped, each a run of its own in place of Strategies
