@@ -421,9 +421,7 @@ func (s *service) recording() record.Config {
 	capacity := p.CapacityPerSecond
 	c := record.Config{Bucket: p.Bucket, Duration: p.Duration, CapacityPerSecond: &capacity, Detail: true, Shards: 1}
 	for _, o := range p.Outages {
-		if o.To > c.OutageTo {
-			c.OutageFrom, c.OutageTo = o.From, o.To
-		}
+		c.Triggers = append(c.Triggers, record.Trigger{From: o.From, To: o.To})
 	}
 	return c
 }

@@ -75,16 +75,19 @@ func (t *trial) recording(lost []string) record.Config {
 	c.WindowFrom, c.WindowTo = policy.ConvoyWindow()
 	lo, hi := entry.Range(params, backoff.Attempt{})
 	c.FirstDelayJittered = lo < hi
+	lastOutage := time.Duration(0)
 	for _, o := range p.Outages {
-		if o.To > c.OutageTo {
-			c.OutageFrom, c.OutageTo = o.From, o.To
-		}
+		c.Triggers = append(c.Triggers, record.Trigger{From: o.From, To: o.To})
+		lastOutage = max(lastOutage, o.To)
+	}
+	for _, s := range p.Surges {
+		c.Triggers = append(c.Triggers, record.Trigger{From: s.From, To: s.To, Surge: true})
 	}
 	if c.Period = entry.Period(params); c.Period > 0 {
 		c.PeriodFrom = min(entry.PeriodFrom(params), p.Duration)
 		c.PeriodTo = p.Duration
-		if c.OutageTo > c.PeriodFrom { // while the fleet fails, not while it recovers
-			c.PeriodTo = min(c.OutageTo, p.Duration)
+		if lastOutage > c.PeriodFrom { // while the fleet fails, not while it recovers
+			c.PeriodTo = min(lastOutage, p.Duration)
 		}
 	}
 	return c

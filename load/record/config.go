@@ -36,12 +36,13 @@ type Config struct {
 	// WindowFrom and WindowTo bound the window of the convoy index and of the verdict. They are
 	// clipped to the run and widened to whole cells (see CellWidth). 0, 0 is no window.
 	WindowFrom, WindowTo time.Duration
-	// OutageFrom and OutageTo bound the last outage; 0, 0 is none.
-	OutageFrom, OutageTo time.Duration
+	// Triggers are the outages and surges, in any order. What comes after the last is held against what was before the
+	// first.
+	Triggers []Trigger
 	// OpenLoop says that operations start at a rate whatever the target does. Only then has
 	// recovery a meaning: a closed fleet runs out of work and falls quiet by itself.
 	OpenLoop bool
-	// RecoveryWatch is how long the target must be watched after the outage before a run without
+	// RecoveryWatch is how long the target must be watched after the last trigger before a run without
 	// recovery is called METASTABLE; 0 means RecoveryWatchDefault.
 	RecoveryWatch time.Duration
 
@@ -97,11 +98,15 @@ func (c Config) Validate() []error {
 		from, to time.Duration
 	}{
 		{"window", c.WindowFrom, c.WindowTo},
-		{"outage", c.OutageFrom, c.OutageTo},
 		{"period window", c.PeriodFrom, c.PeriodTo},
 	} {
 		if w.from < 0 || w.to < w.from {
 			add("%s = %v..%v, want 0 <= from <= to", w.name, w.from, w.to)
+		}
+	}
+	for _, t := range c.Triggers {
+		if t.From < 0 || t.To < t.From {
+			add("trigger = %v..%v, want 0 <= from <= to", t.From, t.To)
 		}
 	}
 	for _, d := range []struct {

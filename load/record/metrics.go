@@ -132,8 +132,8 @@ func (m Metric) highest() string {
 }
 
 // metrics is the table of all metrics of a run but the keyed ones.
-var metrics = slices.Concat(operationMetrics, attemptMetrics, targetMetrics, synchronyMetrics, recoveryMetrics, policyMetrics,
-	machineMetrics, distributionMetrics(), outsideMetrics)
+var metrics = slices.Concat(operationMetrics, attemptMetrics, targetMetrics, synchronyMetrics, recoveryMetrics, phaseMetrics, policyMetrics,
+	breakerMetrics, hedgingMetrics, effectMetrics, machineMetrics, distributionMetrics(), outsideMetrics)
 
 // Metrics returns every metric of a run in the order of the documentation, but for those of a [Family]. The slice is the
 // caller's.

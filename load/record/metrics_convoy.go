@@ -88,19 +88,23 @@ func noIndex(r *Run) string {
 }
 
 // noRecovery is why a run has no recovery to speak of.
-const noRecovery = "no outage, no rate, or under a second of served traffic before the outage"
+const noRecovery = "no outage or surge, no rate, or under a second of served traffic before the outage"
 
-var recoveryMetrics = tabled("Recovery: did goodput come back after the last outage?",
-	Metric{Name: "goodput_before", Unit: UnitRate, Meaning: "mean goodput of the 10s before the outage", Absent: noRecovery, AtTarget: true,
+var recoveryMetrics = tabled("Recovery: did goodput come back after the last outage or surge?",
+	Metric{Name: "goodput_before", Unit: UnitRate, Meaning: "mean goodput of the 10s before the first outage or surge", Absent: noRecovery, AtTarget: true,
 		value: func(r *Run) *float64 { return r.Recovery.GoodputBefore }},
 	Metric{Name: "goodput_last", Unit: UnitRate, Meaning: "mean goodput of the last 5s", Absent: noRecovery + ", or none after it", AtTarget: true,
 		value: func(r *Run) *float64 { return r.Recovery.GoodputLast }},
 	Metric{Name: "goodput_ratio", Unit: UnitRatio, Meaning: "goodput_last over goodput_before", Absent: noRecovery + ", or none after it", AtTarget: true,
 		value: func(r *Run) *float64 { return ratio(r.Recovery.GoodputLast, r.Recovery.GoodputBefore) }},
-	Metric{Name: "recovered_after", Unit: UnitDuration, Meaning: "from the outage's end to when goodput was back at 90 % for 5s", AtTarget: true,
+	Metric{Name: "recovered_after", Unit: UnitDuration, Meaning: "from the end of the last outage or surge to when goodput was back at 90 % for 5s", AtTarget: true,
 		Absent: noRecovery + ", or goodput did not come back", value: func(r *Run) *float64 { return length(r.Recovery.RecoveredAt) }, why: unrecovered},
-	Metric{Name: "metastable", Unit: UnitWord, Words: yesNo("yes", "no"), Meaning: "flag METASTABLE: goodput stayed away for 120s after the outage", AtTarget: true,
-		Absent: noRecovery + ", or it was watched for less than 120s", value: flagged(FlagMetastable, func(r *Run) bool { return r.Recovery.RecoveredAt != nil }), why: unrecovered},
+	Metric{Name: "metastable", Unit: UnitWord, Words: yesNo("yes", "no"), Meaning: "flag METASTABLE: goodput stayed away for 120s after the outage, or for three times as long as its backlog takes without retries", AtTarget: true,
+		Absent: noRecovery + ", or it was not watched for long enough to say", value: flagged(FlagMetastable, func(r *Run) bool { return r.Recovery.RecoveredAt != nil }), why: unrecovered},
+	Metric{Name: "amplification_last_minute", Unit: UnitRatio, Meaning: "arrivals for each first attempt in the last 60s, no more than since the outage", AtTarget: true,
+		Absent: noRecovery + ", or no first attempt arrived", value: func(r *Run) *float64 { return r.Recovery.AmplificationLast }},
+	Metric{Name: "wasted_share_last_minute", Unit: UnitShare, Meaning: "finished work whose answer reached nobody, of all that was finished in the last 60s, no more than since the outage", AtTarget: true,
+		Absent: noRecovery + ", or nothing was finished", value: func(r *Run) *float64 { return r.Recovery.WastedShareLast }},
 )
 
 func unrecovered(r *Run) string {

@@ -23,6 +23,13 @@ var unmeasured = map[string]string{
 	"Convoy.WavePeaks":         "a series; peak_arrivals is the largest, waves their number",
 	"Convoy.Insufficient":      "convoy_index has no value then",
 	"Recovery.Watched":         "the plan's: how long it ran after the outage",
+	"Recovery.WatchNeeded":     "the plan's: how long it takes to say METASTABLE",
+	"Phases.From":              "where, not how much",
+	"Phases.To":                "where, not how much",
+	"Phases.Retries":           "arrivals less first, of which amplification is made",
+	"Phases.Amplification":     "of its counts, as the metrics are, which add outages up",
+	"Phases.WastedShare":       "of its counts, as the metrics are",
+	"Breaker.Breakers":         "the plan's",
 	"Buckets.At":               "a series",
 	"Buckets.Arrivals":         "a series; arrivals is its sum, peak_arrivals its largest",
 	"Buckets.Unknown":          "a series; arrivals_unknown is its sum",
@@ -73,8 +80,12 @@ func fill(path string, v reflect.Value, next *int64, add func(leaf)) {
 		if t := v.Type(); t == reflect.TypeFor[[]record.Part]() || t == reflect.TypeFor[[]record.Layer]() {
 			return // runs of their own
 		}
-		v.Set(reflect.MakeSlice(v.Type(), 2, 2))
-		for i := range 2 {
+		n := 2
+		if path == "Phases" {
+			n = len(phaseNames)
+		}
+		v.Set(reflect.MakeSlice(v.Type(), n, n))
+		for i := range n {
 			fill(path, v.Index(i), next, add)
 		}
 	case reflect.Array:
@@ -108,6 +119,9 @@ func fill(path string, v reflect.Value, next *int64, add func(leaf)) {
 	}
 }
 
+// phaseNames are those of the filled phases, one of each kind that figures are told of.
+var phaseNames = []string{"before", "outage", "after"}
+
 // mapKeys are the keys to fill a map with.
 var mapKeys = map[string][]string{
 	"Operations.GaveUp": {"max_retries", "max_elapsed"}, "Attempts.ByOutcome": {"503", "timeout"}, "Books.Lost": {"refused", "lost_request"},
@@ -121,6 +135,11 @@ func full(ours bool) (*record.Run, []leaf) {
 	next := int64(1000)
 	fill("", reflect.ValueOf(run).Elem(), &next, func(l leaf) { leaves = append(leaves, l) })
 	run.FromLog = nil
+	for i, name := range phaseNames {
+		run.Phases[i].Name = name
+	}
+	end := float64(next + 1)
+	run.Layers = []record.Layer{{}, {EndToEnd: &end}}
 	run.Convoy.Verdict, run.Convoy.Flags = record.VerdictOverload, []string{}
 	if ours {
 		run.Outside = nil
@@ -351,7 +370,7 @@ func TestMetricsBySituation(t *testing.T) {
 		{"periodic", func(*record.Run) {}, math.NaN(), "the run is under three times the cap, or the strategy has none"},
 		{"periodic", func(r *record.Run) { r.Convoy.Periodicity = ptr(0.1) }, 1, ""},
 		{"periodic", func(r *record.Run) { r.Convoy.Periodicity, r.Convoy.Flags = ptr(0.9), []string{record.FlagPeriodic} }, 0, ""},
-		{"metastable", func(*record.Run) {}, math.NaN(), "no outage, no rate, or under a second of served traffic before the outage"},
+		{"metastable", func(*record.Run) {}, math.NaN(), "no outage or surge, no rate, or under a second of served traffic before the outage"},
 		{"metastable", func(r *record.Run) {
 			r.Recovery = record.Recovery{GoodputBefore: ptr(500.0), Watched: 15 * time.Second}
 		}, math.NaN(),

@@ -17,8 +17,7 @@ func fullConfig(shards int) Config {
 		CapacityPerSecond:  ptr(100.0),
 		WindowFrom:         time.Second,
 		WindowTo:           10 * time.Second,
-		OutageFrom:         2 * time.Second,
-		OutageTo:           3 * time.Second,
+		Triggers:           []Trigger{{From: 2 * time.Second, To: 3 * time.Second}},
 		OpenLoop:           true,
 		Period:             time.Second,
 		PeriodFrom:         4 * time.Second,
@@ -299,7 +298,7 @@ func TestNewRefusesBrokenConfigs(t *testing.T) {
 		{"too many buckets", Config{Bucket: BucketMin, Duration: time.Hour}, 1},
 		{"capacity", Config{CapacityPerSecond: &nan}, 1},
 		{"every fault at once", Config{
-			Bucket: -1, Duration: -1, CapacityPerSecond: ptr(-1.0), WindowFrom: -1, OutageFrom: 2, OutageTo: 1,
+			Bucket: -1, Duration: -1, CapacityPerSecond: ptr(-1.0), WindowFrom: -1, Triggers: []Trigger{{From: 2, To: 1}},
 			PeriodFrom: 2, RecoveryWatch: -1, Period: -1, Cap: -1, Floor: -1,
 			KindNames: names, ReasonNames: names, LostNames: names, Shards: -1,
 		}, 14},

@@ -64,12 +64,12 @@ func (g *goodput) perSecond(from, to time.Duration) *float64 {
 	return ptr(float64(g.between(from, to)) / width.Seconds())
 }
 
-// recovery compares the goodput after the outage [from, to) with that before it, in a run that ended at
-// end.
+// recovery compares the goodput after the last trigger, which ended at to, with that before the first, which began at
+// from, in a run that ended at end.
 //
-// Before is the mean of the up to 10 s that precede the outage, with no value under 1 s or when nothing
-// was served. The target has recovered at the first whole second after the outage from which
-// RecoverySeconds seconds in a row reach RecoveryShare of that; seconds count from the outage's end, and
+// Before is the mean of the up to 10 s that precede the first trigger, with no value under 1 s or when nothing
+// was served. The target has recovered at the first whole second after the last trigger from which
+// RecoverySeconds seconds in a row reach RecoveryShare of that; seconds count from the trigger's end, and
 // all of them must have been watched. At a few operations a second chance alone breaks such a row now
 // and then and delays the moment.
 func (g *goodput) recovery(from, to, end time.Duration) Recovery {

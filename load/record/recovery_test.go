@@ -162,7 +162,7 @@ func TestMetastableFlag(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := New(Config{
-				Shards: 1, Duration: c.end, OutageFrom: 10 * second, OutageTo: 12 * second,
+				Shards: 1, Duration: c.end, Triggers: []Trigger{{From: 10 * second, To: 12 * second}},
 				OpenLoop: c.open, RecoveryWatch: c.watch,
 			})
 			for i := range 1000 {

@@ -124,8 +124,8 @@ type Preset struct {
 	Hazards []string `json:"hazards"` // what is known to go wrong with it
 }
 
-// A Phase is a stretch of a run: Name is "before", "outage" or, where there are several, "outage 1",
-// "between 1 and 2" and so on, and "after".
+// A Phase is a stretch of a run: Name is "before", "outage" or "surge" or, where there are several, "outage 1",
+// "between 1 and 2", "surge 2" and so on, and "after". Counts are of the buckets that begin in it.
 type Phase struct {
 	Name string        `json:"name"`
 	From time.Duration `json:"from_ns"`
@@ -264,7 +264,7 @@ type Convoy struct {
 
 	ConvoyIndex *float64 `json:"convoy_index"`
 	RSI         *float64 `json:"retry_synchronisation_index"`
-	// PostOutageIndex is the convoy index of the retries after the last outage ended; nil without one or with too few.
+	// PostOutageIndex is the convoy index of the retries after the last outage or surge; nil without one or with too few.
 	PostOutageIndex *float64 `json:"post_outage_convoy_index"`
 
 	PeakArrivals        int64    `json:"peak_arrivals"`         // fullest bucket, first attempts included
@@ -299,13 +299,20 @@ const (
 	FlagMetastable = "METASTABLE"
 )
 
-// Recovery says whether goodput came back after the last outage (domain 4.4). Every field
-// but Watched is nil where the run had no outage or no healthy phase before it.
+// Recovery says whether goodput came back after the last outage or surge (domain 4.4). Every field
+// but Watched is nil where the run had none, or no healthy phase before the first.
 type Recovery struct {
 	GoodputBefore *float64       `json:"goodput_before_per_second"`
 	GoodputLast   *float64       `json:"goodput_last_per_second"` // mean over the last 5 s
-	RecoveredAt   *time.Duration `json:"recovered_after_ns"`      // since the outage ended; nil: not within Watched
+	RecoveredAt   *time.Duration `json:"recovered_after_ns"`      // since the last one ended; nil: not within Watched
 	Watched       time.Duration  `json:"watched_ns"`
+	// WatchNeeded is how long it takes to be watched before a run without recovery is METASTABLE; 0 in files from before it
+	// was kept, where it was RecoveryWatchDefault.
+	WatchNeeded time.Duration `json:"watch_needed_ns,omitempty"`
+	// AmplificationLast and WastedShareLast are of the last 60 s, and of no more than Watched: arrivals for each first
+	// attempt, and finished work whose answer reached nobody. Nil where there is nothing to divide by.
+	AmplificationLast *float64 `json:"amplification_last_60s,omitempty"`
+	WastedShareLast   *float64 `json:"wasted_share_last_60s,omitempty"`
 }
 
 // A Distribution summarises one histogram. Count, Min, Mean and Max are exact; percentiles

@@ -49,7 +49,8 @@ func summarise(r *Recorder, e End) Run {
 		Replayed:       e.Replayed,
 	}
 	run.Generator.KeptUp = len(Validity(run)) == 0
-	run.Recovery = recovery(s, c, e.At)
+	run.Phases = phases(c.Triggers, run.Buckets, c.Bucket, e.At)
+	run.Recovery = recovery(s, c, run.Buckets, e.At)
 	run.Convoy = convoy(s, c, run.Buckets, e.At)
 	run.Convoy.Flags = flags(&run, s, c, e.At)
 	balance(&run, clients, s, c.LostNames)
@@ -143,15 +144,21 @@ func delayShares(clients *shard, c Config) DelayShares {
 	return shares
 }
 
-// recovery returns what there is to say about the time after the outage.
-func recovery(s *site, c Config, end time.Duration) Recovery {
+// recovery returns what there is to say about the time after the last trigger.
+func recovery(s *site, c Config, list []Bucket, end time.Duration) Recovery {
+	from, to := around(c.Triggers)
 	switch {
-	case c.OutageTo <= c.OutageFrom:
+	case to <= from:
 		return Recovery{}
 	case !c.OpenLoop:
-		return Recovery{Watched: max(0, end-c.OutageTo)}
+		return Recovery{Watched: max(0, end-to)}
 	}
-	return s.goodput.recovery(c.OutageFrom, c.OutageTo, end)
+	r := s.goodput.recovery(from, to, end)
+	if r.GoodputBefore != nil && r.Watched > 0 {
+		r.WatchNeeded = c.RecoveryWatch
+		r.addLast(list, c.Bucket, to, end)
+	}
+	return r
 }
 
 // convoy returns every measure of synchronisation but the flags.
@@ -161,8 +168,8 @@ func convoy(s *site, c Config, list []Bucket, end time.Duration) Convoy {
 	v.WindowArrivals = s.cells.retriesIn(int(from/CellWidth), int(to/CellWidth))
 	v.ConvoyIndex = cellIndex(s, from, to)
 	v.Insufficient = v.ConvoyIndex == nil
-	if c.OutageTo > c.OutageFrom {
-		v.PostOutageIndex = cellIndex(s, c.OutageTo-c.OutageTo%CellWidth, end)
+	if outages, to := around(c.Triggers); to > outages {
+		v.PostOutageIndex = cellIndex(s, to-to%CellWidth, end)
 	}
 	if r, _, ok := periodicity(&s.buckets, c, end); ok {
 		v.Periodicity = &r

@@ -311,7 +311,7 @@ func TestVerdictOfTheWindow(t *testing.T) {
 
 func TestPostOutageIndex(t *testing.T) {
 	const second = time.Second
-	r := New(Config{OutageFrom: second, OutageTo: 3 * second, Duration: 10 * second, Shards: 1})
+	r := New(Config{Triggers: []Trigger{{From: second, To: 3 * second}}, Duration: 10 * second, Shards: 1})
 	for i := range 200 { // retries of the outage itself do not count
 		r.Arrival(Arrival{At: second + time.Duration(i)*ms(10), Attempt: 1})
 	}

@@ -104,7 +104,7 @@ func (row stableRow) plan(load float64) *plan.Plan {
 // recoveredAfter returns how long after the outage the goodput was back, in s; infinite where it never was.
 func recoveredAfter(ctx context.Context, p *plan.Plan, first uint64) float64 {
 	r := record.New(record.Config{
-		Bucket: p.Bucket, Duration: p.Duration, Shards: 1, OpenLoop: true, OutageFrom: stableFrom, OutageTo: stableTo,
+		Bucket: p.Bucket, Duration: p.Duration, Shards: 1, OpenLoop: true, Triggers: []record.Trigger{{From: stableFrom, To: stableTo}},
 		LostNames: sim.LostNames,
 	})
 	bank := budget.NewBank(p.Budget, p.Clients, func(i uint32) *rand.Rand { return seed.Stream(first, seed.Budget, i) }, budget.Series{})

@@ -46,7 +46,7 @@ func ofHistogram(name string) []string {
 
 // Nearest returns at most n names or aliases that could have been meant, the nearest first: those
 // a few typing errors away, then those that contain the name or are contained in it, and those that have a word so few
-// typing errors away.
+// typing errors away; and the first alone where one of them is a single error away.
 func Nearest(name string, n int) []string {
 	const maxNameBytes = 64 // the distance costs the product of the lengths
 	if len(name) > maxNameBytes {
@@ -67,6 +67,9 @@ func Nearest(name string, n int) []string {
 		}
 	}
 	slices.SortStableFunc(found, func(a, b candidate) int { return cmp.Compare(a.score, b.score) })
+	if len(found) > 0 && found[0].score == 1 {
+		found = slices.DeleteFunc(found, func(c candidate) bool { return distance(name, c.name) > max(1, len(name)/3) })
+	}
 	var names []string
 	for _, c := range found[:min(n, len(found))] {
 		names = append(names, c.name)

@@ -36,11 +36,22 @@ var directions = map[string]direction{
 	"window_arrivals": either, "window_peak_over_capacity": lower, "dispersion": either, "periodicity": either,
 
 	"goodput_before": either, "goodput_last": either, "goodput_ratio": higher, "recovered_after": lower,
+	"amplification_last_minute": lower, "wasted_share_last_minute": lower,
+	"amplification_before": lower, "rejected_share_before": lower, "wasted_share_before": lower,
+	"goodput_during": higher, "amplification_during": lower, "rejected_share_during": either, "wasted_share_during": lower,
+	"goodput_after": higher, "amplification_after": lower, "rejected_share_after": lower, "wasted_share_after": lower,
 
 	"delay_at_cap_share": either, "delay_at_floor_share": either, "first_delay_mode_share": either,
 	"retry_after_seen": either, "retry_after_obeyed": either, "retry_after_invalid": either, "retry_after_early": lower,
 	"budget_deposits": either, "budget_taken": either, "budget_returned": either, "budget_spent": either, "budget_refused": either,
+	"budget_refused_first": either, "budget_delayed": either, "budget_delay_total": either,
 	"budget_balance_lowest": either, "budget_balance_highest": either, "budget_balance_last": either,
+
+	"breaker_opened": either, "breaker_reopened": lower, "breaker_closed": either, "breaker_probes": either,
+	"breaker_short_circuited": either, "breaker_open_at_end": lower, "breaker_open_share": lower, "attempts_short_circuited": either,
+	"attempts_hedges": cheaper, "hedges_sent": cheaper, "hedges_won": either, "hedges_cancelled": cheaper, "hedges_withheld": either,
+	"effects_done": either, "effects_duplicated": lower, "effects_duplicated_share": lower, "effects_extra": lower,
+	"dropped": either, "dropped_expired": either, "dropped_shed": either, "amplification_end_to_end": cheaper,
 
 	// Of this machine, and of clients that are not ours.
 	"start_spread": either, "connections": either, "replayed_by_transport": either,

@@ -161,7 +161,7 @@ func measure(p *plan.Plan, e backoff.Entry) record.Run {
 	}
 	c.WindowFrom, c.WindowTo = p.ConvoyWindow()
 	for _, o := range p.Outages {
-		c.OutageFrom, c.OutageTo = o.From, o.To
+		c.Triggers = []record.Trigger{{From: o.From, To: o.To}}
 	}
 	rec := record.New(c)
 	chance := func(account uint32) *rand.Rand { return seed.Stream(6, seed.Budget, account) }
