@@ -51,14 +51,18 @@ func (o *outputs) addMetricsFlag(cmd *cobra.Command) {
 
 // refuseMetricsFlag defines the flag where it is refused, so that it says why.
 func refuseMetricsFlag(cmd *cobra.Command) {
-	cmd.Flags().Var(refusal("virtual time is over before anybody could look; --prom writes the metrics to a file"), metricsFlag, "")
+	cmd.Flags().Var(noMetricsInVirtual, metricsFlag, "")
 	cmd.Flags().Lookup(metricsFlag).Hidden = true
 }
 
-// A refusal is a pflag.Value that takes none, and says why.
+// noMetricsInVirtual says why a run in virtual time serves none.
+const noMetricsInVirtual refusal = "virtual time is over before anybody could look; --prom writes the metrics to a file"
+
+// A refusal is a pflag.Value that takes none, and says why; it is the error, too.
 type refusal string
 
-func (r refusal) Set(string) error { return errors.New(string(r)) }
+func (r refusal) Error() string    { return string(r) }
+func (r refusal) Set(string) error { return r }
 func (r refusal) String() string   { return "" }
 func (r refusal) Type() string     { return "" }
 

@@ -12,15 +12,21 @@ import (
 // newPlan returns the command that prints the resolved plan.
 func newPlan(w world) *cobra.Command {
 	var flags planFlags
+	var schema bool
 	cmd := &cobra.Command{
 		Use:   "plan [flags] [URL]",
 		Short: "print the resolved plan as a scenario file",
 		Long: `Prints the plan that the flags, the STORMTEST_* environment and the scenario file
 come to, as a scenario file. Nothing is sent. What is asked for without effect is
-said on stderr.`,
-		Example: "  stormtest plan --strategy all --base 50ms > storm.yaml\n  stormtest --file storm.yaml",
+said on stderr. With --schema it prints the JSON Schema of scenario files instead: editors
+complete and check by it a file that begins with # yaml-language-server: $schema=FILE.`,
+		Example: "  stormtest plan --strategy all --base 50ms > storm.yaml\n  stormtest run storm.yaml\n  stormtest plan --schema > scenario.schema.json",
 		Args:    maybeURL,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if schema {
+				_, err := w.out.Write(plan.Schema())
+				return err
+			}
 			if err := new(outputs).fill(cmd, w.env); err != nil {
 				return err
 			}
@@ -48,6 +54,7 @@ said on stderr.`,
 		},
 	}
 	flags.add(cmd, plan.Real, plan.Virtual)
+	cmd.Flags().BoolVar(&schema, "schema", false, "the JSON Schema of scenario files, for editors, in place of a plan")
 	cmd.Flags().BoolP("help", "h", false, "this help")
 	return cmd
 }

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -77,7 +79,7 @@ func newRoot(w world) *cobra.Command {
 	cmd.SetUsageFunc(writeUsage)
 	cmd.SetHelpFunc(writeHelp)
 	cmd.SuggestionsMinimumDistance = 2
-	cmd.AddCommand(newAdvise(w), newCompare(w), newGates(w), newMerge(w), newPlan(w), newProbe(w), newReport(w), newServe(w), newSim(w), newStrategies(w), newValidate(w))
+	cmd.AddCommand(newAdvise(w), newCompare(w), newGates(w), newMerge(w), newPlan(w), newProbe(w), newReport(w), newRun(w), newServe(w), newSim(w), newStrategies(w), newValidate(w))
 	return cmd
 }
 
@@ -90,12 +92,19 @@ func maybeURL(cmd *cobra.Command, args []string) error {
 		return usage("argument %q: want one URL only", secret.URL(args[1]))
 	}
 	hint := ""
-	if s := cmd.SuggestionsFor(args[0]); len(s) > 0 {
+	if isScenario(args[0]) {
+		hint = fmt.Sprintf("; did you mean 'stormtest run %s'?", args[0])
+	} else if s := cmd.SuggestionsFor(args[0]); len(s) > 0 {
 		hint = fmt.Sprintf("; did you mean %s?", strings.Join(s, " or "))
 	} else if strings.ContainsAny(args[0], ".:/") {
 		hint = fmt.Sprintf("; did you mean http://%s?", secret.URL(args[0]))
 	}
 	return usage("argument %q: want a URL, a command or flags%s", secret.URL(args[0]), hint)
+}
+
+// isScenario reports whether a name is that of a scenario file.
+func isScenario(name string) bool {
+	return slices.Contains([]string{".yaml", ".yml", ".json"}, strings.ToLower(filepath.Ext(name)))
 }
 
 // A job is a command that runs a plan: by which engine, and where its reports go.
