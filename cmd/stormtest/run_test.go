@@ -104,7 +104,10 @@ func TestRunRefuses(t *testing.T) {
 			{"strategy: ful", "bad.yaml:2: strategy", "did you mean full?"},
 			{"capacity: 10", "bad.yaml:2: capacity", "10/s"},
 			{"gate: amplificaton < 3", "bad.yaml:2: gate", "did you mean amplification?"},
-			{"layer: ['db']", "bad.yaml:2: layer", "NAME"},
+			{"layer: [1db]", "bad.yaml:2: layer", "NAME"},
+			{"layer:\n  - name: db\n    qeue: 1", "bad.yaml:4: layer: qeue", "did you mean queue?"},
+			{"layer:\n  - name: db\n    clients: 1", "bad.yaml:4: layer: clients", "whole plan"},
+			{"layer:\n  - name: db\n    queue: 1\n  - name: c\n    timeout: 5", "bad.yaml:6: layer: timeout", "5s"},
 			{"discipline: lfo", "bad.yaml:2: discipline", "did you mean lifo?"},
 			{"clinets: 5", "bad.yaml:2: clinets", "did you mean clients?"},
 		} {

@@ -105,6 +105,20 @@ var listPatterns = map[string]string{
 	"'NAME: VALUE'":   `^[^:]+:`,
 }
 
+// schema is of one layer: a text, or a mapping of its name and of fields as they stand in the plan.
+func (layers) schema() schema {
+	properties := schema{{layerNameKey, append(schema{{"description", "Name of the service, such as db."}}, patterned(layerNamePattern)...)}}
+	for _, f := range LayerFields() {
+		properties = append(properties, member{f.Name, schema{{"$ref", "#/properties/" + f.Name}}})
+	}
+	mapping := schema{{"type", "object"}, {"required", []string{layerNameKey}}, {"additionalProperties", false}, {"properties", properties}}
+	text := schema{{"type", "string"}, {"pattern", exactly(layerNamePattern + `(;\s*[a-z-]+=[^;]+)*`)}}
+	return anyOf(mapping, text)
+}
+
+// layerNamePattern is of the name of a layer.
+const layerNamePattern = `[a-zA-Z][a-zA-Z0-9-]*`
+
 // scalarSchema is of a field with one value.
 func scalarSchema(v scalar) schema {
 	switch v := v.(type) {

@@ -66,6 +66,14 @@ func TestSchemaTakesWhatIsPrinted(t *testing.T) {
 	if err := judged(t, s, plan.Default().YAML()); err != nil {
 		t.Errorf("the default: %v", err)
 	}
+	for _, text := range []string{"layer: db", "layer: none", "layer: {name: db, max-retries: 3}", "layer:\n  - name: db\n    outage: [1s..2s=hang]\n  - b;queue=1"} {
+		if _, err := plan.Decode("x", []byte(text)); err != nil {
+			t.Error(err)
+		}
+		if err := judged(t, s, []byte(text)); err != nil {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
 	rapid.Check(t, func(rt *rapid.T) {
 		p := drawPlan(rt)
 		p.Gates = nil // which take any line here; package check knows their syntax
@@ -88,7 +96,8 @@ func TestSchemaRefuses(t *testing.T) {
 		"clinets: 5", "clients: 0", "clients: many", "clients: 1.5", "clients: [1]", "base: 10", "base: 10 s", "cap: unlimited", "rate: 50", "rate: 50/d", "capacity: 1",
 		"cap-jitter: 0.2", "loss: 5", "multiplier: 0.5", "shared-seed: 1", "strategy: fulll", "strategy: full,fulll", "strategy: [full]", "cap-mode: ceilling", "arrivals: uniform",
 		"seed: lots", "seed: -1", "timeout: unlimited", "max-retries: -1", "max-retries: none", "status: 200", "outage: 5s", "outage: [5s..6s=]", "outage: 5s-6s",
-		"surge: 1s..2s=3", "gate: nonsense", "gate: [amplification]", "latency: 10", "method: get", "header: x", "label: [x]", "bucket: 100", "layer: db: x", "[clients]", "clients",
+		"surge: 1s..2s=3", "gate: nonsense", "gate: [amplification]", "latency: 10", "method: get", "header: x", "label: [x]", "bucket: 100", "layer: 1b", "layer: {queue: 1}", "layer: {name: db, queu: 1}",
+		"layer: [{name: db, queue: -1}]", "layer: [{name: db, clients: 3}]", "layer: [db;queue]", "[clients]", "clients",
 	} {
 		err := judged(t, s, []byte(text))
 		if _, read := plan.Decode("x", []byte(text)); err == nil || read == nil && text != "gate: nonsense" && text != "gate: [amplification]" {
