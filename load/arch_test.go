@@ -103,7 +103,7 @@ var homes = map[string][]string{
 	"github.com/yuin/goldmark":                {"report/strict"},
 	"golang.org/x/net":                        {"report/strict"},
 	"golang.org/x/image":                      {"report/picture"},
-	"github.com/santhosh-tekuri/jsonschema":   nil, // tests hold scenario files against their schema
+	"github.com/santhosh-tekuri/jsonschema":   nil,                                                               // tests hold scenario files against their schema
 	"pgregory.net/rapid":                      nil,                                                               // tests, everywhere
 	"golang.org/x/sys":                        {"target/wake", "target/wire", "target", "load", "cmd/stormtest"}, // each its own system call
 }
