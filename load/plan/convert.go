@@ -37,6 +37,7 @@ func (p Plan) Policy(strategy string) retry.Policy {
 		MaxRetries:         p.MaxRetries,
 		MaxElapsed:         p.MaxElapsed,
 		Timeout:            p.Timeout,
+		Hedge:              retry.Hedge(p.Hedge),
 		HonourRetryAfter:   p.RetryAfter == RetryAfterHonour,
 		RetryAfterJitter:   p.RetryAfterJitter,
 		RetryOn:            p.RetryOn,

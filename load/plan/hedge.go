@@ -4,12 +4,14 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"stormtest/load/retry"
 )
 
 // hedgeOff sends no copies.
 const hedgeOff = "off"
 
-const hedgesMost = 4
+const hedgesMost = retry.HedgesMost
 
 // hedgeForm is the form of a hedge.
 const hedgeForm = "DELAY[,COPIES]"

@@ -49,6 +49,9 @@ type Policy struct {
 	// N clients over a target of C per second only from N/C upwards.
 	RetryAfterJitter time.Duration
 
+	// Hedge sends copies of the first attempt; see [Hedger]. Zero: none.
+	Hedge Hedge
+
 	// RetryOn lists what is retried; see Set.Classify. Zero: nothing. DefaultSet is the
 	// usual choice.
 	RetryOn Set
@@ -87,6 +90,7 @@ func (p *Policy) Validate() []error {
 	check(p.MaxRetries >= Unlimited, "max-retries", p.MaxRetries, "0 or more, or -1 for no limit")
 	check(inLimit(p.MaxElapsed), "max-elapsed", p.MaxElapsed, times)
 	check(inLimit(p.Timeout), "timeout", p.Timeout, times)
+	check(p.Hedge.valid(), "hedge", p.Hedge, fmt.Sprintf("nothing, or 1..%d copies after more than 0s", HedgesMost))
 	check(p.RetryAfterJitter <= NoLimit, "retry-after-jitter", p.RetryAfterJitter, fmt.Sprintf("at most %v", NoLimit))
 	check(isToken(p.Method), "method", strconv.Quote(p.Method), "letters, digits and !#$%&'*+-.^_`|~")
 	return faults

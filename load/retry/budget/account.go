@@ -116,6 +116,7 @@ func (a *Account) Cancel(now time.Duration, t *Ticket) {
 		a.rule.note(now, returned, 0, t)
 	case first, retrying:
 		a.rule.note(now, dropped, 0, t)
+	case waiting:
 	}
 	a.close(now, t)
 	a.watch()
@@ -123,6 +124,9 @@ func (a *Account) Cancel(now time.Duration, t *Ticket) {
 
 // over ends the attempt under way. The caller holds mu, as for all that follow.
 func (a *Account) over(now time.Duration, o Outcome, t *Ticket) {
+	if t.state == waiting {
+		return // it was told before
+	}
 	if t.state != first && t.state != retrying {
 		panic("budget: BUG: an outcome without an attempt under way")
 	}

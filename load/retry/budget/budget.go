@@ -124,4 +124,5 @@ const (
 	first                 // the first attempt has
 	asleep                // a retry is allowed, and has not left
 	retrying              // it has
+	waiting               // the attempt has its outcome, and copies of it are under way
 )
