@@ -41,7 +41,7 @@ func balance(run *Run, clients *shard, s *site, names []string) {
 	outcomes, gaveUp, lost := sumOf(tries.ByOutcome), sumOf(ops.GaveUp), sumOf(books.Lost)
 	sides := []equation{
 		{"operations started", "succeeded + gave up + unfinished", ops.Started, ops.Succeeded + gaveUp + ops.Unfinished},
-		{"attempts sent", "first attempts + retries", clients.sent, clients.first + clients.retries},
+		{"attempts sent", "first attempts + retries + hedges", clients.sent, clients.first + clients.retries + clients.hedges},
 		{"attempts sent", "outcomes + in flight at the end", clients.sent, outcomes + tries.InFlightAtEnd},
 		{"attempts sent", "arrivals + lost", clients.sent, s.arrivals + lost},
 		{"attempts sent", "lateness samples", clients.sent, clients.lateness.count + clients.lateness.faults},
@@ -50,7 +50,7 @@ func balance(run *Run, clients *shard, s *site, names []string) {
 	if b := run.Budget; b != nil {
 		sides = append(sides,
 			equation{"budget taken", "returned + spent", b.Taken, b.Returned + b.Spent},
-			equation{"budget spent", "retries", b.Spent, clients.retries},
+			equation{"budget spent", "retries + hedges", b.Spent, clients.retries + clients.hedges},
 			equation{"budget deposits", "first attempts", b.Deposits, clients.first})
 	}
 	if run.Outside != nil {

@@ -25,7 +25,7 @@ func TestBooksNameWhatFails(t *testing.T) {
 		{"an operation lost", func(_ *Recorder, e *End) { e.Unfinished = 0 },
 			[]string{"operations started (3) differ from succeeded + gave up + unfinished (2) by 1"}},
 		{"first attempts miscounted", func(r *Recorder, _ *End) { r.shards[0].first++ },
-			[]string{"attempts sent (6) differ from first attempts + retries (7) by -1"}},
+			[]string{"attempts sent (6) differ from first attempts + retries + hedges (7) by -1"}},
 		{"an attempt without lateness", func(r *Recorder, _ *End) { r.shards[0].lateness.count-- },
 			[]string{"attempts sent (6) differ from lateness samples (5) by 1"}},
 		{"an operation without elapsed", func(r *Recorder, _ *End) { r.shards[0].elapsed.faults++ },

@@ -165,6 +165,7 @@ type End struct {
 	Replayed           int64
 	TimerSource        string
 	Budget             *Budget // nil where every retry is allowed
+	Hedging            *Hedging
 	Notes              []string
 
 	// Outside is set where the clients were not ours.

@@ -39,6 +39,8 @@ type Sent struct {
 	Attempt int           // 0 first
 	Due     time.Duration // when it should have left
 	At      time.Duration // when it left
+	// Hedge says that another attempt of the operation was under way when it left.
+	Hedge bool
 	// Early says that it left before the moment an obeyed Retry-After allowed.
 	Early bool
 }

@@ -15,6 +15,7 @@ type shard struct {
 	gaveUp               [NamesMax + 1]int64 // by reason; last, those without a name
 	completed            time.Duration       // last success
 	sent, first, retries int64
+	hedges               int64
 	outcomes             [outcomeCounters]int64
 	lost                 [NamesMax + 1]int64
 	hints                Hints
@@ -67,7 +68,7 @@ func (s *shard) reset(c Config) {
 	defer s.mu.Unlock()
 	s.expect(c)
 	s.started, s.succeeded, s.completed = 0, 0, 0
-	s.sent, s.first, s.retries = 0, 0, 0
+	s.sent, s.first, s.retries, s.hedges = 0, 0, 0, 0
 	s.delays, s.atCap, s.atFloor = 0, 0, 0
 	s.hints = Hints{}
 	clear(s.gaveUp[:])
@@ -97,11 +98,7 @@ func (s *shard) send(x Sent) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.sent++
-	if x.Attempt == 0 {
-		s.first++
-	} else {
-		s.retries++
-	}
+	s.count(x)
 	late := int64(x.At - x.Due)
 	s.lateness.add(late)
 	if x.Due >= s.bucket {
@@ -109,6 +106,18 @@ func (s *shard) send(x Sent) {
 	}
 	if x.Early {
 		s.hints.Early++
+	}
+}
+
+// count counts an attempt by what it is.
+func (s *shard) count(x Sent) {
+	switch {
+	case x.Hedge:
+		s.hedges++
+	case x.Attempt == 0:
+		s.first++
+	default:
+		s.retries++
 	}
 }
 
@@ -212,6 +221,7 @@ func (s *shard) mergeCounters(t *shard) {
 	s.sent += t.sent
 	s.first += t.first
 	s.retries += t.retries
+	s.hedges += t.hedges
 	s.delays += t.delays
 	s.atCap += t.atCap
 	s.atFloor += t.atFloor

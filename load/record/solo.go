@@ -101,11 +101,7 @@ func (s *Solo) OperationStarted() { s.started++ }
 func (s *Solo) Sent(x Sent) {
 	c := s.clients
 	s.sent++
-	if x.Attempt == 0 {
-		c.first++
-	} else {
-		c.retries++
-	}
+	c.count(x)
 	if x.Early {
 		c.hints.Early++
 	}

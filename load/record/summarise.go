@@ -36,6 +36,7 @@ func summarise(r *Recorder, e End) Run {
 		DelayShares:        delayShares(clients, c),
 		Hints:              clients.hints,
 		Budget:             e.Budget,
+		Hedging:            e.Hedging,
 		Notes:              append([]string{}, e.Notes...),
 		Outside:            e.Outside.known(),
 	}
@@ -97,6 +98,7 @@ func summariseClients(run *Run, clients *shard, c Config, e End) {
 		Sent:          clients.sent,
 		First:         clients.first,
 		Retries:       clients.retries,
+		Hedges:        clients.hedges,
 		ByOutcome:     map[string]int64{},
 		InFlightAtEnd: e.InFlight,
 	}

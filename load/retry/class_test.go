@@ -72,7 +72,7 @@ func TestKeys(t *testing.T) {
 		retry.Responded: "responded", retry.Timeout: "timeout", retry.Refused: "refused",
 		retry.ConnectTimeout: "connect_timeout", retry.ConnectFailed: "connect_failed",
 		retry.TLSFailed: "tls_failed", retry.NoDescriptor: "local_descriptors", retry.NoPort: "local_ports", retry.LocalNetwork: "local_network", retry.LookupFailed: "dns",
-		retry.Reset: "reset", retry.Malformed: "malformed", retry.ShortCircuited: "short_circuited", retry.KindCount: "Kind(13)", 255: "Kind(255)",
+		retry.Reset: "reset", retry.Malformed: "malformed", retry.ShortCircuited: "short_circuited", retry.Cancelled: "cancelled", retry.KindCount: "Kind(14)", 255: "Kind(255)",
 	} {
 		if got := k.String(); got != want {
 			t.Errorf("Kind(%d).String() = %q, want %q", uint8(k), got, want)
@@ -81,7 +81,7 @@ func TestKeys(t *testing.T) {
 	for r, want := range map[retry.Reason]string{
 		retry.Retrying: "retrying", retry.Succeeded: "succeeded", retry.NotRetryable: "not_retryable",
 		retry.NotIdempotent: "not_idempotent", retry.MaxRetries: "max_retries",
-		retry.MaxElapsed: "max_elapsed", retry.RefusedByBudget: "refused_by_budget", retry.ReasonCount: "Reason(7)", 255: "Reason(255)",
+		retry.MaxElapsed: "max_elapsed", retry.RefusedByBudget: "refused_by_budget", retry.CallerGone: "caller_gone", retry.ReasonCount: "Reason(8)", 255: "Reason(255)",
 	} {
 		if got := r.String(); got != want {
 			t.Errorf("Reason(%d).String() = %q, want %q", uint8(r), got, want)

@@ -17,6 +17,7 @@ const (
 	MaxRetries                    // all retries are used up
 	MaxElapsed                    // the next attempt would start at MaxElapsed or later
 	RefusedByBudget               // the client's account allows no retry now
+	CallerGone                    // of a call that a service makes for a request: its client gave that up, and the service with it
 	ReasonCount                   // of reasons: the length of a table indexed by Reason
 )
 
@@ -28,6 +29,7 @@ var reasonKeys = [ReasonCount]string{
 	MaxRetries:      "max_retries",
 	MaxElapsed:      "max_elapsed",
 	RefusedByBudget: "refused_by_budget",
+	CallerGone:      "caller_gone",
 }
 
 // Drew reports whether the strategy was asked for a delay: for a retry, and for one that was forbidden when its delay

@@ -50,6 +50,13 @@ func (j *Judge) Begin(s *State, now time.Duration) {
 	*s = State{begun: now, open: true}
 }
 
+// BeginWithin is Begin for an operation that has so much time left, and no more, however long MaxElapsed is; that must
+// not be 0. Elapsed and TimeLeft are then those of an operation that began so much earlier.
+func (j *Judge) BeginWithin(s *State, now, left time.Duration) {
+	j.Begin(s, now)
+	s.begun = min(s.begun, now+left-j.policy.MaxElapsed)
+}
+
 // Leave is [Client.Leave].
 func (j *Judge) Leave(s *State, now time.Duration) {
 	if j.account != nil {

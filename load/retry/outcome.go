@@ -20,6 +20,7 @@ const (
 	Reset                      // the connection was lost after the send and before a whole answer
 	Malformed                  // what came is not HTTP
 	ShortCircuited             // it was not sent: a breaker or a throttle of the client's refused it
+	Cancelled                  // the client gave it up, for it has its answer from another attempt, or nobody wants it any more
 	KindCount                  // of kinds: the length of a table indexed by Kind
 )
 
@@ -42,6 +43,7 @@ var kinds = [KindCount]struct {
 	Reset:          {key: "reset", token: "reset"},
 	Malformed:      {key: "malformed", token: "malformed"},
 	ShortCircuited: {key: "short_circuited", idle: true},
+	Cancelled:      {key: "cancelled"},
 }
 
 // String returns the kind's key in by_outcome of a result, such as "connect_timeout".
