@@ -207,5 +207,6 @@ func IsUsage(err error) bool {
 // headers by which a request says who sends it.
 const (
 	clientHeader  = target.HeaderClient
+	timeoutHeader = target.HeaderTimeout
 	attemptHeader = target.HeaderAttempt
 )

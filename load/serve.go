@@ -41,10 +41,10 @@ type Service struct {
 
 // serviceFields are the fields of a plan that a Service reads, beside those of the target, the
 // record and the gates.
-var serviceFields = []string{"base", "duration", "seed"}
+var serviceFields = []string{"base", "duration", "propagate-deadline", "seed"}
 
 // ServiceFields returns the fields of a plan that a Service reads. Of the clients it wants their
-// base delay, which says when they are judged.
+// base delay, which says when they are judged, and whether they tell how much time they have left.
 func ServiceFields() []plan.Field {
 	return slices.DeleteFunc(plan.Fields(), func(f plan.Field) bool {
 		return !slices.Contains([]plan.Group{plan.Target, plan.Record, plan.Gates}, f.Group) && !slices.Contains(serviceFields, f.Name)
@@ -213,6 +213,7 @@ func (s *service) run(ctx context.Context) (record.Run, error) {
 		Service:   seed.Stream(s.plan.Seed.Value, seed.Service, 0),
 		OnArrival: s.arrival,
 		OnServed:  s.served,
+		OnDropped: s.dropped,
 		OnHandled: s.handled,
 		Attempts:  s.attempts,
 		Wake:      s.env.Wake,
@@ -380,6 +381,13 @@ func (s *service) served(at time.Duration, wasted bool) {
 	s.recorder.Served(at, wasted)
 }
 
+// dropped is told of what was thrown out of the queue under the target's lock. To the clients it is a failure.
+func (s *service) dropped(at time.Duration, why station.Drop) {
+	s.happened(at)
+	s.fail(at)
+	s.recorder.Dropped(at, why == station.Expired)
+}
+
 // happened takes note of a moment, under the target's lock.
 func (s *service) happened(at time.Duration) { s.last.Store(max(s.last.Load(), int64(at))) }
 
@@ -419,7 +427,7 @@ const (
 func (s *service) recording() record.Config {
 	p := s.plan
 	capacity := p.CapacityPerSecond
-	c := record.Config{Bucket: p.Bucket, Duration: p.Duration, CapacityPerSecond: &capacity, Detail: true, Shards: 1}
+	c := record.Config{Bucket: p.Bucket, Duration: p.Duration, CapacityPerSecond: &capacity, Detail: true, Shards: 1, Drops: p.Drops()}
 	for _, o := range p.Outages {
 		c.Triggers = append(c.Triggers, record.Trigger{From: o.From, To: o.To})
 	}

@@ -16,6 +16,7 @@ import (
 	"stormtest/load/retry"
 	"stormtest/load/seed"
 	"stormtest/target"
+	"stormtest/target/station"
 )
 
 // A storm is the run of one variant of the plan against one target.
@@ -63,6 +64,7 @@ func (s *storm) target() (*target.Target, error) {
 		Service:   seed.Stream(s.plan.Seed.Value, seed.Service, 0),
 		OnArrival: s.arrival,
 		OnServed:  s.recorder.Served,
+		OnDropped: s.dropped,
 		Wake:      s.env.Wake,
 	})
 }
@@ -236,6 +238,11 @@ func (s *storm) arrival(a target.Arrival) {
 	s.recorder.Arrival(record.Arrival{At: a.At, Attempt: a.Attempt, Opening: opening, Rejected: a.Rejected})
 }
 
+// dropped records what the target threw out of its queue. It runs under the target's lock.
+func (s *storm) dropped(at time.Duration, why station.Drop) {
+	s.recorder.Dropped(at, why == station.Expired)
+}
+
 // fleet is what a fleet is and does, but for its way to the target.
 func (s *storm) fleet() fleet.Config {
 	p, own := s.plan, s.policy()
@@ -258,6 +265,11 @@ func (s *storm) fleet() fleet.Config {
 		},
 		Wake:     s.env.Wake,
 		Recorder: s.recorder,
+
+		PropagateDeadline: p.PropagateDeadline,
+	}
+	if p.PropagateDeadline {
+		cfg.Request.TimeoutHeader = timeoutHeader
 	}
 	if own.IdempotencyKey {
 		cfg.Request.KeyPrefix = fmt.Sprintf("%016x-%s", p.Seed.Value, s.variant.Name)

@@ -66,6 +66,7 @@ func (t *trial) recording(lost []string) record.Config {
 		ReasonNames:       names(retry.ReasonCount),
 		LostNames:         lost,
 		Detail:            t.detail,
+		Drops:             p.URL == "" && p.Drops(),
 	}
 	for _, o := range p.Outages {
 		if o.Mode == station.ModeRefuse && o.From == 0 {

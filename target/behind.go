@@ -1,6 +1,10 @@
 package target
 
-import "time"
+import (
+	"time"
+
+	"stormtest/target/station"
+)
 
 // A Work is a request whose own work at the target is done, and whose answer waits for what is behind it. Its
 // methods are safe for concurrent use.
@@ -37,7 +41,7 @@ func (w *Work) Answer(status int) {
 	defer w.t.mu.Unlock()
 	if x := w.x; x != nil {
 		w.x, x.work = nil, nil
-		w.t.answer(x, status)
+		w.t.answer(x, station.Admission{Status: status})
 	}
 	w.cancel = nil
 }

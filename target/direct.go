@@ -1,6 +1,7 @@
 package target
 
 import (
+	"cmp"
 	"time"
 
 	"stormtest/target/station"
@@ -15,12 +16,19 @@ import (
 // has grown to its load. Not safe for concurrent use.
 type Direct struct {
 	t     *Target
-	taken []uint32 // what Answered returned
+	taken []Answer // what Answered returned
 }
 
 // A Call is a client's attempt under way, if one is: the client has one at a time. The zero
 // Call is ready. It must not be copied or moved between Attempt and the answer.
 type Call struct{ x exchange }
+
+// An Answer is what a client gets that was waiting.
+type Answer struct {
+	Client     uint32
+	Status     int           // 200, or that of an attempt that was thrown out of the queue
+	RetryAfter time.Duration // 0 is none
+}
 
 // Direct starts the target with a clock that its holder keeps. It takes the place of Start
 // and Run, and is called once.
@@ -31,13 +39,21 @@ func (t *Target) Direct() *Direct {
 	return &Direct{t: t}
 }
 
+// An Attempt is what a client hands to the target.
+type Attempt struct {
+	Client uint32
+	Number int // in its operation, 0 first
+	// Timeout is how long the client says that it will wait, as HeaderTimeout does; 0 where it does not say.
+	Timeout time.Duration
+}
+
 // Attempt hands the target one attempt. Accepted, the client is waiting until Answered names
 // it or Leave takes c away. Hung is never answered. All other kinds are final.
-func (d *Direct) Attempt(now time.Duration, client uint32, attempt int, c *Call) station.Admission {
+func (d *Direct) Attempt(now time.Duration, a Attempt, c *Call) station.Admission {
 	d.t.mu.Lock()
 	defer d.t.mu.Unlock()
-	c.x.client = client
-	return d.t.admit(now, client, attempt, &c.x)
+	c.x.client = a.Client
+	return d.t.admit(now, call{a.Client, a.Number, cmp.Or(a.Timeout, noTimeout)}, &c.x)
 }
 
 // Leave says that the client of c has given up. It does nothing where c is not waiting, or
@@ -50,9 +66,9 @@ func (d *Direct) Leave(now time.Duration, c *Call) {
 	}
 }
 
-// Answered returns the clients whose work was done by now and that no earlier call returned,
-// in the order of its ends. The slice is good until the next call.
-func (d *Direct) Answered(now time.Duration) []uint32 {
+// Answered returns the answers to clients whose work was done, or thrown out of the queue, by now and that no earlier
+// call returned, in the order of its ends. The slice is good until the next call.
+func (d *Direct) Answered(now time.Duration) []Answer {
 	d.t.mu.Lock()
 	defer d.t.mu.Unlock()
 	d.t.settle(now)

@@ -35,7 +35,7 @@ func TestDirect(t *testing.T) {
 		var calls [5]target.Call
 		var kinds []station.Kind
 		for i := range calls[:4] {
-			kinds = append(kinds, d.Attempt(0, uint32(i), 0, &calls[i]).Kind)
+			kinds = append(kinds, d.Attempt(0, target.Attempt{Client: uint32(i)}, &calls[i]).Kind)
 		}
 		if want := []station.Kind{station.Accepted, station.Accepted, station.Accepted, station.Rejected}; !slices.Equal(kinds, want) {
 			t.Errorf("admissions = %v, want %v", kinds, want)
@@ -46,10 +46,10 @@ func TestDirect(t *testing.T) {
 		d.Leave(5*time.Millisecond, &calls[1])
 		d.Leave(5*time.Millisecond, &calls[1]) // it has left already
 		d.Leave(10*time.Millisecond, &calls[0])
-		if got := fmt.Sprint(d.Answered(10 * time.Millisecond)); got != "[0]" {
+		if got := fmt.Sprint(d.Answered(10 * time.Millisecond)); got != "[{0 200 0s}]" {
 			t.Errorf("answered = %s, want 0, whose work was done when it left", got)
 		}
-		if got := fmt.Sprint(d.Answered(time.Second)); got != "[2]" {
+		if got := fmt.Sprint(d.Answered(time.Second)); got != "[{2 200 0s}]" {
 			t.Errorf("answered = %s, want 2 alone", got)
 		}
 		want := map[bool][3]int{false: {4, 3, 1}, true: {4, 2, 0}}[cancel]
@@ -67,11 +67,11 @@ func TestDirectTokenBucket(t *testing.T) {
 	}
 	d := tgt.Direct()
 	var c target.Call
-	if adm := d.Attempt(time.Second, 7, 0, &c); adm.Kind != station.Accepted || d.Next() > time.Second {
+	if adm := d.Attempt(time.Second, target.Attempt{Client: 7}, &c); adm.Kind != station.Accepted || d.Next() > time.Second {
 		t.Errorf("admission %v, next %v; want accepted, and an answer by 1s", adm.Kind, d.Next())
 	}
-	if got := fmt.Sprint(d.Answered(time.Second)); got != "[7]" || d.Next() >= 0 {
-		t.Errorf("answered = %s, next %v; want [7] and nothing more", got, d.Next())
+	if got := fmt.Sprint(d.Answered(time.Second)); got != "[{7 200 0s}]" || d.Next() >= 0 {
+		t.Errorf("answered = %s, next %v; want 7 and nothing more", got, d.Next())
 	}
 }
 
@@ -89,7 +89,7 @@ func TestDirectDoesNotAllocate(t *testing.T) {
 				d.Leave(now, &calls[i])
 			}
 			now += time.Millisecond / 2
-			d.Attempt(now, uint32(i), 0, &calls[i])
+			d.Attempt(now, target.Attempt{Client: uint32(i)}, &calls[i])
 			d.Answered(now)
 		}
 		now += time.Second

@@ -29,7 +29,7 @@ func (t *Target) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := Handled{Arrival: Arrival{Client: headerClient(r.Header)}}
 	stamp := time.Now()
 	h.Attempt = t.attempt(r.Header)
-	adm, _ := t.arrive(stamp, h.Client, h.Attempt, x)
+	adm, _ := t.arrive(stamp, call{h.Client, h.Attempt, headerTimeout(r.Header)}, x)
 	select {
 	case <-t.started:
 		h.At = stamp.Sub(t.t0)
@@ -39,7 +39,8 @@ func (t *Target) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch adm.Kind {
 	case station.Accepted:
 		if answered(r, x.ready) {
-			h.Status = x.status
+			adm = x.answer
+			h.Status = adm.Status
 		} else {
 			t.gone(x)
 		}
@@ -110,4 +111,13 @@ func headerAttempt(h http.Header) int {
 		return 0
 	}
 	return int(n)
+}
+
+func headerTimeout(h http.Header) time.Duration {
+	for _, name := range []string{HeaderTimeout, "Grpc-Timeout"} {
+		if timeout, ok := parseTimeout(h.Get(name)); ok {
+			return timeout
+		}
+	}
+	return noTimeout
 }

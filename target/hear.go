@@ -62,7 +62,7 @@ func (s *Server) listenTo(c *caller, m wire.Message) bool {
 	if int64(len(rest)) > inBody || s.t.waits(&c.exchange) {
 		return false // the next request before this one's answer
 	}
-	adm, text := s.t.arrive(m.At, req.client, req.attempt, &c.exchange)
+	adm, text := s.t.arrive(m.At, req.call, &c.exchange)
 	switch adm.Kind {
 	case station.Rejected, station.Failed:
 		s.t.answers.send(m.Peer, text)

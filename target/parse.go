@@ -8,8 +8,7 @@ import (
 
 // A request is what the target wants to know of a request's head.
 type request struct {
-	client    uint32 // Unknown without the header
-	attempt   int
+	call
 	bodyBytes int64
 }
 
@@ -20,6 +19,7 @@ var (
 
 	nameClient   = []byte(HeaderClient)
 	nameAttempt  = []byte(HeaderAttempt)
+	nameTimeout  = []byte(HeaderTimeout)
 	nameLength   = []byte("Content-Length")
 	nameEncoding = []byte("Transfer-Encoding")
 	version11    = []byte(" HTTP/1.1")
@@ -29,7 +29,7 @@ var (
 // It reads what it needs and refuses what would make it lose its place in the stream: another
 // version, chunked bodies, a Content-Length that is no number or differs from a second one.
 func parseHead(head []byte) (request, error) {
-	req := request{client: Unknown}
+	req := request{call: call{client: Unknown, timeout: noTimeout}}
 	line, rest, _ := bytes.Cut(head, crlf)
 	if !bytes.HasSuffix(line, version11) {
 		return req, errHead
@@ -50,6 +50,10 @@ func parseHead(head []byte) (request, error) {
 		case equalFold(name, nameAttempt):
 			if n, ok := parseNumber(value, math.MaxInt32); ok {
 				req.attempt = int(n)
+			}
+		case equalFold(name, nameTimeout):
+			if timeout, ok := parseTimeout(value); ok {
+				req.timeout = timeout
 			}
 		case equalFold(name, nameLength):
 			n, ok := parseNumber(value, bodyMaxBytes)

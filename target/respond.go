@@ -1,6 +1,7 @@
 package target
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"runtime"
@@ -125,7 +126,7 @@ func newAnswerTexts(status int) answerTexts {
 	return answerTexts{
 		served:   answerText(http.StatusOK, 0),
 		rejected: make(map[time.Duration][]byte),
-		status:   status,
+		status:   cmp.Or(status, http.StatusServiceUnavailable), // the station's default
 	}
 }
 

@@ -278,7 +278,7 @@ func (s *Server) serve(c net.Conn) {
 		if pipelined {
 			return
 		}
-		adm, text := s.t.arrive(stamp, req.client, req.attempt, x)
+		adm, text := s.t.arrive(stamp, req.call, x)
 		switch adm.Kind {
 		case station.Rejected, station.Failed:
 			in.answer = text

@@ -12,6 +12,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -28,6 +29,9 @@ import (
 const (
 	HeaderClient  = "Stormtest-Client"
 	HeaderAttempt = "Stormtest-Attempt"
+	// HeaderTimeout holds how much time the client has left for the attempt, as gRPC writes it (see
+	// [AppendTimeout]); ServeHTTP takes gRPC's own grpc-timeout too. A client without it waits for ever.
+	HeaderTimeout = "Stormtest-Timeout"
 )
 
 // Unknown is the Client of an arrival without the header.
@@ -52,6 +56,8 @@ type Config struct {
 	// lies between a stamp, which is the kernel's where it has one, and the lock.
 	OnArrival func(Arrival)
 	OnServed  func(at time.Duration, wasted bool)
+	// OnDropped, where set, is told as they are of every attempt that is thrown out of the queue.
+	OnDropped func(at time.Duration, why station.Drop)
 	// Behind, where set, is what the target does when its own work on a request is done: instead of being answered the
 	// request waits for [Work.Answer]. It is told of every piece of work that was finished at a moment, also for a client that has
 	// gone, outside the target's lock and from many goroutines. A Direct has none.
@@ -82,7 +88,7 @@ type Target struct {
 	free    []uint64    // unused places in waiting
 	next    time.Duration
 	texts   answerTexts
-	direct  []uint32 // clients of a Direct whose work is done and who have not been told
+	direct  []Answer // to clients of a Direct who have not been told
 	passed  []passed // work that is done and of which Config.Behind has not been told
 	started chan struct{}
 }
@@ -94,13 +100,23 @@ type exchange struct {
 	ready  chan struct{} // closed when there is an answer, for ServeHTTP
 	client uint32        // who waits, for a Direct
 
-	// Guarded by the target's lock.
+	// Guarded by the target's lock, but answer once ready is closed.
 	pending bool
+	answer  station.Admission // its status and hint, for ServeHTTP
 	job     station.JobID
 	tag     uint64
 	work    *Work // where the job is done and what is behind the target is not
-	status  int   // of the answer, once ready is closed
 }
+
+// A call is one request as it reached the target.
+type call struct {
+	client  uint32
+	attempt int
+	timeout time.Duration // how long its client will wait from now on; noTimeout is for ever
+}
+
+// noTimeout is longer than any client waits.
+const noTimeout time.Duration = math.MaxInt64
 
 // New returns a target that has not started: until Start it answers everything with 200 and
 // counts nothing, so that a client can warm its connection up. The error
@@ -158,13 +174,13 @@ func (t *Target) Run(ctx context.Context) {
 
 // arrive admits one attempt stamped at the given time. On Accepted, x is pending until the
 // work is done or gone is called. The text is the answer to write at once, if there is one.
-func (t *Target) arrive(stamp time.Time, client uint32, attempt int, x *exchange) (station.Admission, []byte) {
+func (t *Target) arrive(stamp time.Time, c call, x *exchange) (station.Admission, []byte) {
 	t.mu.Lock()
 	defer t.unlock()
 	if t.alarms == nil {
 		return station.Admission{Kind: station.Failed, Status: http.StatusOK}, t.texts.served
 	}
-	adm := t.admit(stamp.Sub(t.t0), client, attempt, x)
+	adm := t.admit(stamp.Sub(t.t0), c, x)
 	if adm.Kind == station.Rejected || adm.Kind == station.Failed {
 		return adm, t.texts.text(adm)
 	}
@@ -172,13 +188,13 @@ func (t *Target) arrive(stamp time.Time, client uint32, attempt int, x *exchange
 }
 
 // admit is arrive at a moment, once the target has started. The caller holds mu.
-func (t *Target) admit(now time.Duration, client uint32, attempt int, x *exchange) station.Admission {
+func (t *Target) admit(now time.Duration, c call, x *exchange) station.Admission {
 	t.finishDue(now)
 	tag := t.reserve(x)
-	adm := t.st.Arrive(now, tag)
+	adm := t.st.ArriveBy(now, tag, c.deadline(now))
 	if adm.Kind != station.Refused && t.cfg.OnArrival != nil {
 		rejected := adm.Kind == station.Rejected || adm.Kind == station.Failed || adm.Kind == station.Reset
-		t.cfg.OnArrival(Arrival{At: now, Client: client, Attempt: attempt, Rejected: rejected})
+		t.cfg.OnArrival(Arrival{At: now, Client: c.client, Attempt: c.attempt, Rejected: rejected})
 	}
 	if adm.Kind == station.Accepted {
 		x.pending, x.job, x.tag = true, adm.Job, tag
@@ -187,6 +203,14 @@ func (t *Target) admit(now time.Duration, client uint32, attempt int, x *exchang
 	}
 	t.settle(now) // a token bucket serves at once
 	return adm
+}
+
+// deadline is when the client of a call that arrives now will have gone.
+func (c *call) deadline(now time.Duration) time.Duration {
+	if now = max(now, 0); c.timeout < noTimeout-now {
+		return now + c.timeout
+	}
+	return noTimeout
 }
 
 // gone says that the client of x left. It does nothing when x waits for no answer.
@@ -229,34 +253,41 @@ func (t *Target) finishDue(now time.Duration) {
 		if !ok {
 			return
 		}
-		if t.cfg.OnServed != nil {
+		switch {
+		case d.Dropped != station.Kept:
+			if t.cfg.OnDropped != nil {
+				t.cfg.OnDropped(d.At, d.Dropped)
+			}
+		case t.cfg.OnServed != nil:
 			t.cfg.OnServed(d.At, d.Abandoned)
 		}
 		switch x := t.waiting[d.Tag]; {
+		case d.Dropped != station.Kept && x != nil:
+			t.answer(x, station.Admission{Kind: station.Rejected, Status: t.texts.status, RetryAfter: d.RetryAfter})
+		case d.Dropped != station.Kept: // for nobody
 		case t.cfg.Behind != nil:
 			t.pass(d.At, x)
 		case x != nil:
-			t.answer(x, http.StatusOK)
+			t.answer(x, station.Admission{Status: http.StatusOK})
 		}
 		t.release(d.Tag)
 	}
 }
 
 // answer lets the client of x, who waits, have its answer.
-func (t *Target) answer(x *exchange, status int) {
-	x.pending = false
+func (t *Target) answer(x *exchange, a station.Admission) {
+	x.pending, x.answer = false, a
 	switch {
 	case x.out != nil:
 		text := t.texts.served
-		if status != http.StatusOK {
-			text = t.texts.text(station.Admission{Status: status})
+		if a.Status != http.StatusOK {
+			text = t.texts.text(a)
 		}
 		t.answers.send(x.out, text)
 	case x.ready != nil:
-		x.status = status
 		close(x.ready)
 	default:
-		t.direct = append(t.direct, x.client)
+		t.direct = append(t.direct, Answer{x.client, a.Status, a.RetryAfter})
 	}
 }
 

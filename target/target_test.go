@@ -352,6 +352,71 @@ func TestHandler(t *testing.T) {
 	})
 }
 
+// What is thrown out of the queue is answered with the status, over a connection and by the handler, and is
+// neither served nor rejected at its arrival.
+func TestDroppedIsAnswered(t *testing.T) {
+	var dropped []string
+	for _, handler := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			dropped = nil
+			b := &bed{T: t, t0: time.Now()}
+			tgt, err := target.New(target.Config{
+				Station: station.Config{PerSecond: 10, Queue: 3, DropExpired: true, RetryAfter: station.RetryAfterRule{Mode: station.RetryAfterFixed, After: time.Second}},
+				Wake:    wake.Timers,
+				OnArrival: func(a target.Arrival) {
+					if a.Rejected {
+						t.Errorf("an arrival at %v is rejected", a.At)
+					}
+				},
+				OnDropped: func(at time.Duration, why station.Drop) { dropped = append(dropped, fmt.Sprint(at, " ", why)) },
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			serve := func(context.Context) error { return nil }
+			if handler {
+				s, err := tgt.ListenHTTP(b, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				serve = s.Serve
+			} else {
+				s, err := tgt.Listen(b)
+				if err != nil {
+					t.Fatal(err)
+				}
+				serve = s.Serve
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			var wg sync.WaitGroup
+			wg.Go(func() { _ = serve(ctx) })
+			if err := tgt.Start(b.t0); err != nil {
+				t.Fatal(err)
+			}
+			for i, timeout := range []string{"01000000u", "00090000u", "00000100m", "1S"} {
+				c := b.dial()
+				wg.Go(func() {
+					defer func() { _ = c.Close() }()
+					resp, at, err := b.ask(c, target.HeaderTimeout+": "+timeout)
+					want := []string{"200 100ms", "503 100ms 1", "503 100ms 1", "200 200ms"}[i]
+					if err != nil {
+						t.Error(err)
+					} else if got := strings.TrimSpace(fmt.Sprint(resp.StatusCode, " ", at, " ", resp.Header.Get("Retry-After"))); got != want {
+						t.Errorf("handler %v: attempt %d: %s, want %s", handler, i, got, want)
+					}
+				})
+				synctest.Wait()
+			}
+			time.Sleep(time.Second)
+			cancel()
+			wg.Wait()
+			if got := fmt.Sprint(dropped); got != "[100ms expired 100ms expired]" {
+				t.Errorf("handler %v: dropped %s", handler, got)
+			}
+		})
+	}
+}
+
 func TestNewRefusesABadStation(t *testing.T) {
 	if _, err := target.New(target.Config{Station: station.Config{PerSecond: -1, Workers: -1}}); err == nil {
 		t.Error("New with a negative capacity: no error")

@@ -18,6 +18,11 @@ import (
 // end is when the time of the attempt under way is over.
 func (c *client) end() time.Time { return c.f.t0.Add(c.due + c.policy.AttemptTimeout(c.due)) }
 
+// timeLeft is how long the attempt under way has from now on; nothing where its time is over.
+func (c *client) timeLeft(now time.Duration) time.Duration {
+	return max(c.due+c.policy.AttemptTimeout(c.due)-now, 0)
+}
+
 // connect opens a new connection and, where that speaks HTTP/1.1, sends the attempt over it.
 // The error comes with the outcome that it means.
 func (c *client) connect(ctx context.Context) (retry.Outcome, error) {
@@ -52,6 +57,7 @@ func (c *client) adopt(conn net.Conn) {
 
 // post writes the attempt to the connection, now. The caller holds mu.
 func (c *client) post(now time.Duration) {
+	c.request.setTimeout(c.timeLeft(now))
 	switch err := c.write(); {
 	case err == nil:
 		c.depart(now)

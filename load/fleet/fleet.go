@@ -87,6 +87,9 @@ type Config struct {
 	HTTP2 bool
 	// Request is what every attempt sends.
 	Request Request
+	// PropagateDeadline has every attempt tell the target how much time it has left. A Fleet does so in
+	// Request.TimeoutHeader.
+	PropagateDeadline bool
 	// Warm has every client exchange one request with the target before t0, which must answer
 	// it and must not count it. Otherwise the first wave alone would pay for what happens once:
 	// the growth of stacks and of the kernel's buffers (scripts/bench/README.md).

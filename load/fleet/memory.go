@@ -174,15 +174,15 @@ func (c *caller) deadline() time.Duration { return c.due + c.policy.AttemptTimeo
 func (m *Memory) send(c *caller, now time.Duration) {
 	c.state, c.reached = sent, now
 	c.left(now)
-	switch adm := m.direct.Attempt(now, uint32(c.id), c.policy.Attempt(), &c.call); adm.Kind {
+	a := target.Attempt{Client: uint32(c.id), Number: c.policy.Attempt()}
+	if m.cfg.PropagateDeadline {
+		a.Timeout = max(c.deadline()-now, 1) // 0 would be for ever
+	}
+	switch adm := m.direct.Attempt(now, a, &c.call); adm.Kind {
 	case station.Accepted, station.Hung:
 		m.schedule(&c.ev, c.deadline())
 	case station.Rejected, station.Failed:
-		o := retry.Outcome{Kind: retry.Responded, Status: adm.Status}
-		if adm.RetryAfter > 0 {
-			o.Hint = retry.Hint{After: adm.RetryAfter, Valid: true, Seen: true}
-		}
-		m.conclude(c, o, now)
+		m.conclude(c, responded(adm.Status, adm.RetryAfter), now)
 	case station.Reset:
 		m.conclude(c, retry.Outcome{Kind: retry.Reset}, now)
 	case station.Refused:
@@ -194,8 +194,8 @@ func (m *Memory) send(c *caller, now time.Duration) {
 
 // settle tells clients of their answers, and sees to the target's next completion.
 func (m *Memory) settle(now time.Duration) {
-	for _, id := range m.direct.Answered(now) {
-		m.conclude(&m.clients[id], retry.Outcome{Kind: retry.Responded, Status: statusServed}, now)
+	for _, a := range m.direct.Answered(now) {
+		m.conclude(&m.clients[a.Client], responded(a.Status, a.RetryAfter), now)
 	}
 	if next := m.direct.Next(); next != m.next {
 		m.next = next
@@ -205,8 +205,14 @@ func (m *Memory) settle(now time.Duration) {
 	}
 }
 
-// statusServed is the target's answer when the work is done.
-const statusServed = 200
+// responded is an answer of the target; a Retry-After of 0 is none.
+func responded(status int, retryAfter time.Duration) retry.Outcome {
+	o := retry.Outcome{Kind: retry.Responded, Status: status}
+	if retryAfter > 0 {
+		o.Hint = retry.Hint{After: retryAfter, Valid: true, Seen: true}
+	}
+	return o
+}
 
 // cut ends every attempt that waits for an answer, as the loss of its connection does.
 func (m *Memory) cut(now time.Duration) {

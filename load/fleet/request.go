@@ -6,6 +6,9 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
+
+	"stormtest/target"
 )
 
 // A Request is what every attempt sends.
@@ -22,6 +25,9 @@ type Request struct {
 	// ClientHeader and AttemptHeader are the names of the headers that carry the client's
 	// index, and how many attempts of the operation came before.
 	ClientHeader, AttemptHeader string
+	// TimeoutHeader is the name of the one that carries how much time the attempt has left when it leaves, as
+	// target.AppendTimeout writes it; empty for none.
+	TimeoutHeader string
 	// KeyPrefix, where not empty, starts the Idempotency-Key, which is the same for all
 	// attempts of one operation and another for every other operation.
 	KeyPrefix string
@@ -45,6 +51,7 @@ type built struct {
 	text      []byte
 	attempt   []byte   // part of text
 	operation []byte   // part of text; nil without an Idempotency-Key
+	timeout   []byte   // part of text; nil without a TimeoutHeader
 	renew     *Request // where the text changes from one attempt to the next
 	client    int
 }
@@ -122,7 +129,12 @@ func (r *Request) write(out *built, p places) {
 	b.WriteString(r.AttemptHeader + ": ")
 	attemptAt := b.Len()
 	b.WriteString(strings.Repeat("0", attemptDigits))
-	operationAt := 0
+	operationAt, timeoutAt := 0, 0
+	if r.TimeoutHeader != "" {
+		b.WriteString("\r\n" + r.TimeoutHeader + ": ")
+		timeoutAt = b.Len()
+		b.Write(target.AppendTimeout(nil, math.MaxInt64))
+	}
 	if r.KeyPrefix != "" {
 		b.WriteString("\r\nIdempotency-Key: \"" + r.KeyPrefix + "-" + strconv.Itoa(p.client) + "-")
 		operationAt = b.Len()
@@ -138,6 +150,9 @@ func (r *Request) write(out *built, p places) {
 	b.WriteString("\r\n\r\n" + body)
 	out.text = bytes.Clone(b.Bytes())
 	out.attempt = out.text[attemptAt : attemptAt+attemptDigits]
+	if timeoutAt > 0 {
+		out.timeout = out.text[timeoutAt : timeoutAt+target.TimeoutBytes]
+	}
 	if operationAt > 0 {
 		out.operation = out.text[operationAt : operationAt+operationDigits]
 	}
@@ -171,6 +186,13 @@ func (b *built) set(operation int64, attempt int) {
 	}
 	putDecimal(b.attempt, int64(attempt))
 	putDecimal(b.operation, operation)
+}
+
+// setTimeout writes how much time the attempt has left into the request, where that says so.
+func (b *built) setTimeout(left time.Duration) {
+	if b.timeout != nil {
+		target.AppendTimeout(b.timeout[:0], left)
+	}
 }
 
 // putDecimal fills b with n in decimal, with leading zeros.

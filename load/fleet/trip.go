@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"stormtest/load/retry"
+	"stormtest/target"
 )
 
 // directMostBytes is the longest request, with its head, that the dispatcher writes itself: less
@@ -308,6 +309,9 @@ func (t *trip) request(ctx context.Context) *http.Request {
 		r.Header.Add(h.Name, h.Value)
 	}
 	r.Header.Set(template.AttemptHeader, strconv.Itoa(p.attempt))
+	if template.TimeoutHeader != "" {
+		r.Header.Set(template.TimeoutHeader, string(target.AppendTimeout(nil, t.c.timeLeft(t.c.f.now()))))
+	}
 	if template.KeyPrefix != "" {
 		var operation [operationDigits]byte
 		putDecimal(operation[:], p.operation)

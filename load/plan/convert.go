@@ -73,6 +73,8 @@ func (p Plan) Station() station.Config {
 		Status:          p.Status,
 		CancelAbandoned: p.Abandoned == AbandonedCancel,
 		Outages:         p.Outages,
+		Discipline:      disciplines[p.Discipline],
+		DropExpired:     p.Expired == ExpiredDrop,
 	}
 	if p.Model == ModelTokenBucket {
 		c.Model = station.TokenBucket
@@ -85,6 +87,20 @@ func (p Plan) Station() station.Config {
 		c.RetryAfter = station.RetryAfterRule{Mode: station.RetryAfterFixed, After: p.SendRetryAfter}
 	}
 	return c
+}
+
+// disciplines are the words of Plan.Discipline.
+var disciplines = map[string]station.Discipline{
+	DisciplineFIFO:              station.FIFO,
+	DisciplineLIFO:              station.LIFO,
+	DisciplineAdaptiveLIFO:      station.AdaptiveLIFO,
+	DisciplineCoDel:             station.CoDel,
+	DisciplineAdaptiveLIFOCoDel: station.AdaptiveLIFOCoDel,
+}
+
+// Drops reports whether the built-in target may throw attempts out of its queue. The plan must be valid.
+func (p Plan) Drops() bool {
+	return p.Expired == ExpiredDrop || p.Discipline == DisciplineCoDel || p.Discipline == DisciplineAdaptiveLIFOCoDel
 }
 
 // OperationsTotal returns how many operations a run starts at most: Operations where it is

@@ -66,7 +66,7 @@ func parseHost(text string) (host, want string) {
 
 // ownHeaders are those that the fleet writes itself.
 var ownHeaders = []string{
-	"Connection", "Content-Length", "Idempotency-Key", "Keep-Alive", "Proxy-Connection", "Stormtest-Attempt", "Stormtest-Client",
+	"Connection", "Content-Length", "Idempotency-Key", "Keep-Alive", "Proxy-Connection", "Stormtest-Attempt", "Stormtest-Client", "Stormtest-Timeout",
 	"Te", "Trailer", "Transfer-Encoding", "Upgrade",
 }
 

@@ -178,6 +178,24 @@ var rules = []rule{
 		}
 		return "", ""
 	}},
+	{fields: []string{"discipline", "model", "queue"}, broken: func(p *Plan) (got, want string) {
+		if p.Discipline == DisciplineFIFO {
+			return "", ""
+		}
+		return "", p.queueless("fifo")
+	}},
+	{fields: []string{"expired", "model", "queue"}, broken: func(p *Plan) (got, want string) {
+		if p.Expired == ExpiredProcess {
+			return "", ""
+		}
+		return "", p.queueless("process")
+	}},
+	{fields: []string{"expired", "propagate-deadline"}, broken: func(p *Plan) (got, want string) {
+		if p.Expired == ExpiredProcess || p.PropagateDeadline {
+			return "", ""
+		}
+		return "", "process without propagate-deadline: the target knows of no deadline"
+	}},
 	{fields: []string{"transport", "url"}, broken: func(p *Plan) (got, want string) {
 		if p.URL == "" || p.Transport == TransportTCP {
 			return "", ""
@@ -261,6 +279,19 @@ var rules = []rule{
 		}
 		return "", ""
 	}},
+}
+
+// queueless is why a field that is of the queue alone must have its default; empty where there is a queue.
+func (p *Plan) queueless(word string) string {
+	switch {
+	case p.URL != "": // the built-in target is not there
+		return ""
+	case p.Model != ModelSlots:
+		return word + " with model " + p.Model + ", which has no queue"
+	case p.Queue == 0:
+		return word + " with a queue of 0: nothing waits in it"
+	}
+	return ""
 }
 
 // needsURL is the rule of a field that only a target elsewhere reads.

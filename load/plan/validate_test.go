@@ -101,6 +101,36 @@ func TestConflicts(t *testing.T) {
 			alsoAllowed: func(p *plan.Plan) { p.Queue, p.Model = 1, plan.ModelTokenBucket },
 		},
 		{
+			name:        "discipline and queue",
+			breaks:      func(p *plan.Plan) { p.Discipline = plan.DisciplineCoDel },
+			want:        `discipline: "codel": want fifo with a queue of 0: nothing waits in it`,
+			keeps:       func(p *plan.Plan) { p.Discipline, p.Queue = plan.DisciplineCoDel, 1 },
+			alsoAllowed: func(p *plan.Plan) { p.Discipline, p.URL = plan.DisciplineCoDel, "http://127.0.0.1/" },
+		},
+		{
+			name:   "discipline and model",
+			breaks: func(p *plan.Plan) { p.Discipline, p.Queue, p.Model = plan.DisciplineLIFO, 1, plan.ModelTokenBucket },
+			want:   `discipline: "lifo": want fifo with model token-bucket, which has no queue`,
+			keeps:  func(p *plan.Plan) { p.Queue, p.Model = 1, plan.ModelTokenBucket },
+		},
+		{
+			name: "expired and queue",
+			breaks: func(p *plan.Plan) {
+				p.Expired, p.PropagateDeadline = plan.ExpiredDrop, true
+			},
+			want: `expired: "drop": want process with a queue of 0: nothing waits in it`,
+			keeps: func(p *plan.Plan) {
+				p.Expired, p.PropagateDeadline, p.Queue = plan.ExpiredDrop, true, 1
+			},
+		},
+		{
+			name:        "expired and propagate-deadline",
+			breaks:      func(p *plan.Plan) { p.Expired, p.Queue = plan.ExpiredDrop, 1 },
+			want:        `expired: "drop": want process without propagate-deadline: the target knows of no deadline`,
+			keeps:       func(p *plan.Plan) { p.PropagateDeadline = true },
+			alsoAllowed: func(p *plan.Plan) { p.Expired, p.Queue, p.PropagateDeadline = plan.ExpiredDrop, 1, true },
+		},
+		{
 			name:        "outage and model",
 			breaks:      func(p *plan.Plan) { p.Outages, p.Model = []station.Outage{outage(1, 2)}, plan.ModelOCC },
 			want:        `outage: "1s..2s=status": want none with model occ: what fails there is a write that another one overtook, and nothing else`,

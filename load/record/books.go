@@ -28,11 +28,12 @@ func balance(run *Run, clients *shard, s *site, names []string) {
 		Arrivals:     s.arrivals,
 		Lost:         byName(clients.lost[:], names),
 	}
-	var bucketed, columns, unknown int64
+	var bucketed, columns, unknown, dropped int64
 	for i := range run.Buckets {
 		b := &run.Buckets[i]
 		bucketed += b.Arrivals
 		unknown += b.Unknown
+		dropped += b.Dropped
 		for _, n := range b.ByAttempt {
 			columns += n
 		}
@@ -59,6 +60,7 @@ func balance(run *Run, clients *shard, s *site, names []string) {
 	books.Faults = check(append(sides,
 		equation{"arrivals", "the sum over the buckets", s.arrivals, bucketed},
 		equation{"arrivals", "the sum over the attempt numbers", s.arrivals, columns + unknown},
+		equation{"attempts dropped", "the sum over the buckets", s.dropped, dropped},
 	))
 	for _, f := range []struct {
 		n    int64

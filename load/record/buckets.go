@@ -12,6 +12,7 @@ const bucketsPerChunk = 10
 type bucketCount struct {
 	first, retries, served, wasted, rejected int64
 	unknown                                  int64 // of first and retries
+	expired, shed                            int64 // dropped
 
 	byAttempt [attemptColumns]int64
 	halves    [2]half // of the retries' offsets
@@ -20,6 +21,8 @@ type bucketCount struct {
 }
 
 func (b *bucketCount) arrivals() int64 { return b.first + b.retries }
+
+func (b *bucketCount) dropped() int64 { return b.expired + b.shed }
 
 // buckets counts by bucket, in chunks allocated where something happens. Not safe for concurrent use.
 type buckets struct {
@@ -90,10 +93,31 @@ func (b *buckets) served(at time.Duration, wasted bool) {
 	}
 }
 
+// droppedAt counts one piece of work thrown out of the queue.
+func (b *buckets) droppedAt(at time.Duration, expired bool) {
+	if x := b.of(at); expired {
+		x.expired++
+	} else {
+		x.shed++
+	}
+}
+
+// dropped returns how many were thrown out of the queue, by why.
+func (b *buckets) dropped() Dropped {
+	var d Dropped
+	for i := range b.used() {
+		if x := b.at(i); x != nil {
+			d.Expired += x.expired
+			d.Shed += x.shed
+		}
+	}
+	return d
+}
+
 // used returns the number of buckets up to the last in which something happened.
 func (b *buckets) used() int {
 	for i := len(b.chunks) * bucketsPerChunk; i > 0; i-- {
-		if x := b.at(i - 1); x != nil && x.arrivals()+x.served > 0 {
+		if x := b.at(i - 1); x != nil && x.arrivals()+x.served+x.dropped() > 0 {
 			return i
 		}
 	}
@@ -115,6 +139,7 @@ func (b *buckets) list(n int) []Bucket {
 		list[i].Arrivals = x.arrivals()
 		list[i].First, list[i].Retries, list[i].Unknown = x.first, x.retries, x.unknown
 		list[i].Served, list[i].Wasted, list[i].Rejected = x.served, x.wasted, x.rejected
+		list[i].Dropped = x.dropped()
 		list[i].OffsetP50 = x.offsets.quantile(0.5, int64(b.width))
 		list[i].OffsetP99 = x.offsets.quantile(0.99, int64(b.width))
 		list[i].RSI = shown(syncIndex([][2]half{x.halves}, b.width))

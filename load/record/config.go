@@ -46,6 +46,9 @@ type Config struct {
 	// recovery is called METASTABLE; 0 means RecoveryWatchDefault.
 	RecoveryWatch time.Duration
 
+	// Drops says that the target may throw attempts out of its queue, so that Run.Dropped is wanted where it is 0 too.
+	Drops bool
+
 	// Period is the lag of the periodicity measure: the cap, or a constant delay. 0 is none.
 	Period time.Duration
 	// PeriodFrom and PeriodTo bound the traffic in which the period is looked for.

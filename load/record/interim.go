@@ -185,6 +185,7 @@ func lookBuckets(into, from *site, i int) {
 		y := into.buckets.of(time.Duration(i) * into.buckets.width)
 		into.arrivals += b.arrivals() - y.arrivals()
 		into.served += b.served - y.served
+		into.dropped += b.dropped() - y.dropped()
 		*y = b
 	}
 }

@@ -110,6 +110,10 @@ func (r *Recorder) Arrival(a Arrival) { r.site.arrival(a) }
 // before the answer was there.
 func (r *Recorder) Served(at time.Duration, wasted bool) { r.site.servedAt(at, wasted) }
 
+// Dropped records that the target threw an attempt out of its queue unserved at the given moment, because its
+// deadline had passed or else because it had waited too long.
+func (r *Recorder) Dropped(at time.Duration, expired bool) { r.site.droppedAt(at, expired) }
+
 // Rejected records that the attempt which arrived at the given moment was turned away, where that
 // was not known yet when it arrived.
 func (r *Recorder) Rejected(at time.Duration) { r.site.rejectedAt(at) }

@@ -22,6 +22,7 @@ type site struct {
 	touched  time.Duration // the earliest moment of which something was recorded since a view looked
 	arrivals int64
 	served   int64
+	dropped  int64
 	early    int64 // moments before t0, counted at t0
 	late     int64
 	buckets  buckets
@@ -54,7 +55,7 @@ func (s *site) expect(c Config) {
 func (s *site) reset(c Config) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.touched, s.arrivals, s.served, s.early, s.late = 0, 0, 0, 0, 0
+	s.touched, s.arrivals, s.served, s.dropped, s.early, s.late = 0, 0, 0, 0, 0, 0
 	s.buckets.reset()
 	s.cells.reset()
 	s.goodput.reset()
@@ -106,6 +107,15 @@ func (s *site) servedAt(at time.Duration, wasted bool) {
 	if !wasted {
 		s.goodput.add(at)
 	}
+}
+
+func (s *site) droppedAt(at time.Duration, expired bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.dropped++
+	at = s.moment(at)
+	s.touched = min(s.touched, at)
+	s.buckets.droppedAt(at, expired)
 }
 
 func (s *site) totals() Totals {

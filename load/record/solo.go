@@ -94,6 +94,9 @@ func (s *Solo) Served(at time.Duration, wasted bool) {
 	s.served++
 }
 
+// Dropped is [Recorder.Dropped].
+func (s *Solo) Dropped(at time.Duration, expired bool) { s.site.droppedAt(at, expired) }
+
 // OperationStarted is [Recorder.OperationStarted].
 func (s *Solo) OperationStarted() { s.started++ }
 

@@ -41,6 +41,9 @@ func summarise(r *Recorder, e End) Run {
 		Outside:            e.Outside.known(),
 	}
 	summariseClients(&run, clients, c, e)
+	if d := s.buckets.dropped(); c.Drops || d != (Dropped{}) {
+		run.Dropped = &d
+	}
 	run.Generator = Generator{
 		StartSpread:    s.startSpread(),
 		Connections:    e.Connections,

@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"math"
 	"math/rand/v2"
 	"time"
 
@@ -89,7 +90,7 @@ func (e *engine) send(id uint32) {
 		e.depart(id)
 		return
 	}
-	adm := e.station.Arrive(e.now, uint64(e.flights.spare()))
+	adm := e.reach(e.flights.spare(), e.timeLeft(&c.state))
 	switch adm.Kind {
 	case station.Rejected, station.Failed:
 		e.turnAway(id, &adm)
@@ -99,6 +100,22 @@ func (e *engine) send(id uint32) {
 	default:
 		e.admit(id, &adm)
 	}
+}
+
+// timeLeft is how long an attempt that leaves now may take, where the target is told; else it is not worked out.
+func (e *engine) timeLeft(state *retry.State) time.Duration {
+	if !e.plan.PropagateDeadline {
+		return retry.NoLimit
+	}
+	return e.judge.AttemptTimeout(state, e.now)
+}
+
+// reach brings an attempt to the target, which is told how much time it has left.
+func (e *engine) reach(flight uint32, left time.Duration) station.Admission {
+	if !e.plan.PropagateDeadline {
+		return e.station.Arrive(e.now, uint64(flight))
+	}
+	return e.station.ArriveBy(e.now, uint64(flight), e.now+min(left, math.MaxInt64-e.now))
 }
 
 // turnAway ends an attempt that the target has answered at once. It is what a storm does most.

@@ -96,11 +96,19 @@ func (e *engine) finish(at time.Duration) {
 		panic("sim: BUG: a completion that is not there")
 	}
 	e.look()
-	if e.rec != nil {
+	a := answer{status: statusServed}
+	if d.Dropped != station.Kept {
+		a = answer{status: int16(e.plan.Status), after: d.RetryAfter}
+	}
+	switch {
+	case e.rec == nil:
+	case d.Dropped != station.Kept:
+		e.rec.Dropped(d.At, d.Dropped == station.Expired)
+	default:
 		e.rec.Served(d.At, d.Abandoned || e.wasted(&e.flights.all[d.Tag]))
 	}
 	if !d.Abandoned {
-		e.reply(uint32(d.Tag), answer{status: statusServed})
+		e.reply(uint32(d.Tag), a)
 	}
 }
 

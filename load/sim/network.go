@@ -104,7 +104,7 @@ func (e *engine) meet(at uint32) {
 		e.reply(at, answer{kind: retry.Reset})
 		return
 	}
-	adm := e.station.Arrive(e.now, uint64(at))
+	adm := e.reach(at, f.deadline-f.left) // it says how long its client waits, and not how long it was on its way
 	if adm.Kind == station.Refused {
 		e.lose(lostRefused)
 		e.reply(at, answer{kind: retry.Refused})

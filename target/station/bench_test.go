@@ -23,13 +23,16 @@ var stations = []struct {
 		Outages: []station.Outage{
 			{From: 0, To: time.Second}, {From: time.Second, To: 1000 * time.Hour, Mode: station.ModeSlow, Factor: 3},
 		}}},
+	{"lifo", station.Config{PerSecond: 1000, Workers: 10, Queue: 10_000, Discipline: station.LIFO}},
+	{"adaptive-lifo-codel, expired", station.Config{PerSecond: 1000, Workers: 10, Queue: 10_000,
+		Discipline: station.AdaptiveLIFOCoDel, DropExpired: true, CancelAbandoned: true}},
 	{"token bucket", station.Config{Model: station.TokenBucket, PerSecond: 1000, Burst: 10}},
 }
 
 // turn is a driver that comes every half mean gap: the station stays full.
 func turn(s *station.Station, c station.Config, now time.Duration) time.Duration {
 	now += time.Duration(5e8 / c.PerSecond)
-	a := s.Arrive(now, 1)
+	a := s.ArriveBy(now, 1, now+time.Second)
 	if now%16 == 0 {
 		s.Cancel(now, a.Job)
 	}

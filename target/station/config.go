@@ -14,7 +14,7 @@ type Model uint8
 
 // The models.
 const (
-	// Slots is Workers slots behind a FIFO queue of Queue places.
+	// Slots is Workers slots behind a queue of Queue places.
 	Slots Model = iota
 	// TokenBucket is a bucket of Burst tokens that refills at PerSecond.
 	TokenBucket
@@ -57,6 +57,9 @@ const (
 //     Workers is 1, an estimate otherwise. With TokenBucket it is the moment of the next
 //     token. Coming outages of mode slow and capacity are reckoned in;
 //   - nothing where that moment never comes (PerSecond 0).
+//
+// A job that is dropped from the queue carries the same hint, as of the moment when that happened. What a
+// Discipline or Config.DropExpired will throw out is not reckoned with.
 type RetryAfterRule struct {
 	// Mode is where the hint comes from. Zero: RetryAfterNone.
 	Mode RetryAfterMode
@@ -90,6 +93,11 @@ type Config struct {
 	Workers int
 	// Queue is how many accepted jobs may wait for a slot, 0..10000000. Slots only.
 	Queue int
+	// Discipline is the order of the queue. Zero: FIFO. Slots only.
+	Discipline Discipline
+	// DropExpired drops a job whose turn comes at or after the deadline that ArriveBy was given,
+	// instead of serving it for a client that waits no longer. False: such work is done. Slots only.
+	DropExpired bool
 	// ServiceExp draws service times from the exponential distribution with that mean.
 	// False: all are equal. Slots only.
 	ServiceExp bool
@@ -131,6 +139,7 @@ func (c Config) Validate() []error {
 		}
 	}
 	check(c.Model <= TokenBucket, "model = %d, want %d (%v) or %d (%v)", c.Model, Slots, Slots, TokenBucket, TokenBucket)
+	check(c.Discipline < disciplines, "discipline = %d, want %d (%v)..%d (%v)", c.Discipline, FIFO, FIFO, disciplines-1, disciplines-1)
 	rateOK := c.PerSecond >= 0 && c.PerSecond <= perSecondMax // false for NaN
 	check(rateOK, "per second = %v, want 0..%.0f", c.PerSecond, perSecondMax)
 	check(within(c.Workers, 1, workersMax), "workers = %d, want 1..%d", c.Workers, workersMax)

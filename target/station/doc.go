@@ -9,10 +9,11 @@
 //
 // # Models
 //
-// Slots is bounded concurrency with a FIFO queue (G/G/c/K in Kendall's notation): with
+// Slots is bounded concurrency with a queue (G/G/c/K in Kendall's notation): with
 // c = Workers and Q = Queue, an arrival is accepted iff fewer than c+Q jobs are inside.
 // A job needs Workers/PerSecond seconds of one slot, exactly or, with ServiceExp, on
-// average. Three special cases have names and closed forms:
+// average. The queue is served in the order of arrival unless a [Discipline] says otherwise, and may throw
+// out what has waited too long or what nobody waits for any more. Three special cases have names and closed forms:
 //
 //   - Workers 1, Queue 0 is reject-if-busy, the loss system M/D/1/1 of the "Full Jitter vs
 //     Decorrelated Jitter" guide: an arrival at t is accepted iff t >= busyUntil, and then

@@ -7,12 +7,12 @@ import "time"
 // job, short of 2^32 jobs later in the same slot. The zero value names no job.
 type JobID struct{ slot, generation uint32 }
 
-// job is one accepted job: waiting in the queue or in service.
+// job is one accepted job: waiting in the queue or in service. It is one line of the cache.
 type job struct {
 	tag        uint64
 	demand     work
 	arrived    time.Duration
-	started    time.Duration
+	started    time.Duration // until then its deadline, never for none
 	generation uint32
 	place      int32 // in the heap of jobs in service, or waiting, or vacant
 	next, prev int32 // neighbours in the queue; next also chains vacant slots
@@ -72,7 +72,7 @@ func (t *table) find(id JobID) int32 {
 	return int32(id.slot)
 }
 
-// queue is the FIFO of waiting jobs, a list through the table: every step is O(1), also
+// queue is the waiting jobs in the order in which they came, a list through the table: every step is O(1), also
 // taking out of the middle.
 type queue struct {
 	head, tail int32

@@ -21,12 +21,14 @@ type reference struct {
 	now     *big.Rat
 	serving []*referenceJob // in the order they started
 	waiting []*referenceJob
+	since   time.Duration  // the queue was empty last
 	done    []station.Done // without the JobID
 }
 
 type referenceJob struct {
 	station.Done
 	remaining *big.Rat
+	deadline  time.Duration
 }
 
 var grain = big.NewRat(1, 1<<20) // the documented 2^-20 ns
@@ -109,15 +111,48 @@ func (r *reference) leave(j *referenceJob) {
 	same := func(other *referenceJob) bool { return other == j }
 	r.serving = slices.DeleteFunc(r.serving, same)
 	r.waiting = slices.DeleteFunc(r.waiting, same)
-	if len(r.waiting) > 0 && len(r.serving) < r.config.Workers {
-		next := r.waiting[0]
-		r.waiting = r.waiting[1:]
-		next.Started = moment(r.now)
-		r.serving = append(r.serving, next)
+	for len(r.waiting) > 0 && len(r.serving) < r.config.Workers {
+		r.dequeue()
 	}
 }
 
-func (r *reference) arrive(now time.Duration, tag uint64) station.Kind {
+// dequeue takes one job out of the queue, by the rules as they are told.
+func (r *reference) dequeue() {
+	at := moment(r.now)
+	backlog := at-r.since > 100*time.Millisecond // the queue was not empty for so long
+	which := 0
+	switch r.config.Discipline {
+	case station.LIFO:
+		which = len(r.waiting) - 1
+	case station.AdaptiveLIFO, station.AdaptiveLIFOCoDel:
+		if backlog {
+			which = len(r.waiting) - 1
+		}
+	}
+	j := r.waiting[which]
+	r.waiting = slices.Delete(r.waiting, which, which+1)
+	j.Started = at
+	may := time.Duration(1<<63 - 1)
+	switch r.config.Discipline {
+	case station.CoDel, station.AdaptiveLIFOCoDel:
+		if may = 100 * time.Millisecond; backlog {
+			may = 5 * time.Millisecond
+		}
+	}
+	switch {
+	case r.config.DropExpired && at >= j.deadline:
+		j.Dropped = station.Expired
+	case at-j.Arrived > may:
+		j.Dropped = station.Shed
+	default:
+		r.serving = append(r.serving, j)
+		return
+	}
+	j.At = at
+	r.done = append(r.done, j.Done)
+}
+
+func (r *reference) arrive(now time.Duration, tag uint64, deadline time.Duration) station.Kind {
 	r.advance(now)
 	kinds := map[station.Mode]station.Kind{
 		station.ModeStatus: station.Failed, station.ModeHang: station.Hung,
@@ -128,11 +163,17 @@ func (r *reference) arrive(now time.Duration, tag uint64) station.Kind {
 			return kind
 		}
 	}
-	j := &referenceJob{Done: station.Done{Tag: tag, Arrived: now, Started: now}}
+	j := &referenceJob{Done: station.Done{Tag: tag, Arrived: now, Started: now}, deadline: deadline}
 	switch {
+	case len(r.serving) < r.config.Workers && r.config.DropExpired && now >= deadline:
+		j.Dropped, j.At = station.Expired, now
+		r.done = append(r.done, j.Done)
 	case len(r.serving) < r.config.Workers:
 		r.serving = append(r.serving, j)
 	case len(r.waiting) < r.config.Queue:
+		if len(r.waiting) == 0 {
+			r.since = now
+		}
 		r.waiting = append(r.waiting, j)
 	default:
 		return station.Rejected
@@ -200,6 +241,8 @@ func TestAgainstReference(t *testing.T) {
 			Queue:           rapid.IntRange(0, 4).Draw(t, "queue"),
 			ServiceExp:      rapid.Bool().Draw(t, "exp"),
 			CancelAbandoned: rapid.Bool().Draw(t, "cancel"),
+			Discipline:      station.Discipline(rapid.IntRange(0, 4).Draw(t, "discipline")),
+			DropExpired:     rapid.Bool().Draw(t, "expired"),
 			RetryAfter:      station.RetryAfterRule{Mode: station.RetryAfterAuto},
 		}
 		service := new(big.Rat).Quo(nanos(time.Duration(c.Workers)*time.Second), rate.exact)
@@ -225,7 +268,8 @@ func TestAgainstReference(t *testing.T) {
 			switch rapid.SampledFrom([]string{"arrive", "arrive", "arrive", "cancel", "advance"}).Draw(t, "step") {
 			case "arrive":
 				tag++
-				a, kind := s.Arrive(now, tag), r.arrive(now, tag)
+				deadline := now + drawLength(t, "deadline", unit)
+				a, kind := s.ArriveBy(now, tag, deadline), r.arrive(now, tag, deadline)
 				if a.Kind != kind {
 					t.Fatalf("step %d: Arrive(%v) = %v, want %v", step, now, a.Kind, kind)
 				}
@@ -270,7 +314,11 @@ func compare(s *station.Station, r *reference, now time.Duration, jobs map[uint6
 			return fmt.Errorf("Next() at %v = %v, %v, want %v, true", now, at, ok, want.At)
 		}
 		want.Job = jobs[want.Tag]
-		if got, ok := s.Finish(now); !ok || got != want {
+		got, ok := s.Finish(now)
+		if got.Dropped != station.Kept { // then it has a hint, which is an estimate
+			got.RetryAfter -= got.RetryAfter.Truncate(time.Second)
+		}
+		if !ok || got != want {
 			return fmt.Errorf("Finish(%v) = %+v, %v, want %+v, true", now, got, ok, want)
 		}
 		if s.Cancel(now, want.Job) {

@@ -38,6 +38,20 @@ func (s *Station) hintUntil(until time.Duration) time.Duration {
 	return wholeSeconds(until - s.now)
 }
 
+// dropHint is the Retry-After of a job that is dropped at a moment at which a slot is free, when the work
+// clock shows begin.
+func (s *Station) dropHint(begin work, at time.Duration) time.Duration {
+	if s.config.RetryAfter.Mode != RetryAfterAuto {
+		return s.hint
+	}
+	// All that is queued is before a newcomer, who would be served at once where nothing is.
+	until := s.script.momentOf(begin.add(s.interval.times(uint64(s.waiting.length))))
+	if until == never {
+		return 0
+	}
+	return max(wholeSeconds(until-at), time.Second)
+}
+
 // free returns the moment from which the target would serve one more, as RetryAfterRule
 // says, never if none.
 func (s *Station) free() time.Duration {

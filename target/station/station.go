@@ -51,16 +51,21 @@ type Admission struct {
 	RetryAfter time.Duration
 }
 
-// A Done is a job that was served to its end.
+// A Done is a job that was served to its end, or dropped from the queue.
 type Done struct {
 	Job JobID
 	// Tag is what Arrive was given.
 	Tag uint64
 	// Arrived <= Started <= At are the moments of its arrival, of the start of its
-	// service and of its end, each the first whole nanosecond at or after the exact one.
+	// service and of its end, each the first whole nanosecond at or after the exact one. Of a job
+	// that was dropped, both are when that happened.
 	Arrived, Started, At time.Duration
-	// Abandoned says that its client had gone: the work was wasted.
+	// Abandoned says that its client had gone: the work, if it was done, was wasted.
 	Abandoned bool
+	// Dropped says that the job was thrown out of the queue unserved, and why. It is to be answered with
+	// Config.Status and, where that is above 0, RetryAfter.
+	Dropped    Drop
+	RetryAfter time.Duration
 }
 
 // A Station is the state of one target. Not safe for concurrent use.
@@ -93,7 +98,10 @@ type Station struct {
 	table   table
 	serving heap
 	waiting queue
+	since   time.Duration // the queue has not been empty, while it is not
+	strict  bool          // jobs may be dropped, or served in another order than they came in
 	done    ring
+	left    work // reading of the work clock when the job that ended last did
 	full    work // reading of the work clock when the bucket is full
 }
 
@@ -126,6 +134,7 @@ func New(c Config, service *rand.Rand) *Station {
 		s.demand = serviceWork(int64(c.Workers), c.PerSecond)
 		s.interval = serviceWork(1, c.PerSecond)
 	}
+	s.strict = c.DropExpired || c.Discipline != FIFO
 	if drawn {
 		s.service, s.mean = service, s.demand.nanoseconds()
 	}
@@ -137,7 +146,11 @@ func New(c Config, service *rand.Rand) *Station {
 
 // Arrive admits an arrival at now or turns it away. The tag comes back in the job's Done;
 // the station does not read it.
-func (s *Station) Arrive(now time.Duration, tag uint64) Admission {
+func (s *Station) Arrive(now time.Duration, tag uint64) Admission { return s.ArriveBy(now, tag, never) }
+
+// ArriveBy is Arrive for an arrival that says when its client will have gone. Only Config.DropExpired reads
+// the deadline.
+func (s *Station) ArriveBy(now time.Duration, tag uint64, deadline time.Duration) Admission {
 	s.Advance(now)
 	switch {
 	case s.failing:
@@ -151,21 +164,29 @@ func (s *Station) Arrive(now time.Duration, tag uint64) Admission {
 	}
 	slot := s.table.take()
 	j := &s.table.jobs[slot]
-	j.tag, j.arrived, j.demand = tag, s.now, s.draw()
-	if len(s.serving) < s.config.Workers {
-		s.start(slot, s.script.workAt(s.now), s.now)
-	} else {
+	j.tag, j.arrived, j.demand, j.started = tag, s.now, s.draw(), deadline
+	id := s.table.id(slot)
+	switch {
+	case len(s.serving) == s.config.Workers:
+		if s.waiting.length == 0 {
+			s.since = s.now
+		}
 		s.waiting.push(&s.table, slot)
+	case s.config.DropExpired && deadline <= s.now:
+		s.drop(slot, Expired, s.script.workAt(s.now), s.now)
+	default:
+		s.start(slot, s.script.workAt(s.now), s.now)
 	}
-	return Admission{Kind: Accepted, Job: s.table.id(slot)}
+	return Admission{Kind: Accepted, Job: id}
 }
 
-// Finish hands out the next job that was served at or before now, in the order of their
-// ends, ties in the order of their starts. Each is handed out once; ok is false when there
-// is none.
+// Finish hands out the next job that was served or dropped at or before now, in the order of their
+// ends, ties in the order of their starts; those that were dropped when a job left its slot follow it, in the
+// order in which their turns came. Each is handed out once; ok is false when there is none.
 func (s *Station) Finish(now time.Duration) (d Done, ok bool) {
 	if s.done.length == 0 && len(s.serving) > 0 && s.serving[0].at <= max(now, s.now) {
 		d = s.complete() // which need not pass through the ring
+		s.startNext(s.left, d.At)
 		s.Advance(now)
 		return d, true
 	}
@@ -229,7 +250,9 @@ func (s *Station) Advance(now time.Duration) {
 
 func (s *Station) advance() {
 	for len(s.serving) > 0 && s.serving[0].at <= s.now {
-		s.done.push(s.complete())
+		d := s.complete()
+		s.done.push(d)
+		s.startNext(s.left, d.At)
 	}
 	s.script.seek(s.now)
 	for len(s.away) > 0 && s.away[0].To <= s.now {
@@ -254,25 +277,33 @@ func (s *Station) Busy() int { return len(s.serving) }
 // Queued returns how many jobs wait for a slot at the station's moment.
 func (s *Station) Queued() int { return s.waiting.length }
 
-// complete ends the next job to finish and starts the one behind it.
+// complete ends the next job to finish. The caller starts the one behind it, at the reading that complete leaves in left.
 func (s *Station) complete() Done {
 	first := &s.serving[0]
-	slot, finish, at := first.slot, first.finish, first.at
+	slot, at := first.slot, first.at
+	s.left = first.finish
 	s.serving.remove(&s.table, 0)
 	j, id := &s.table.jobs[slot], s.table.id(slot)
 	tag, arrived, started, abandoned := j.tag, j.arrived, j.started, j.abandoned
 	s.table.vacate(slot)
-	s.startNext(finish, at)
 	return Done{Job: id, Tag: tag, Arrived: arrived, Started: started, At: at, Abandoned: abandoned}
 }
 
-// startNext starts the head of the queue, if there is one, when the work clock shows
-// begin, which is at the moment at.
+// startNext starts the job of the queue whose turn it is, if there is one, when the work clock shows
+// begin, which is at the moment at. Those that are not to be served are dropped on the way.
 func (s *Station) startNext(begin work, at time.Duration) {
-	if s.waiting.length > 0 {
-		slot := s.waiting.head
+	backlog := s.strict && at-s.since > BacklogAfter
+	for s.waiting.length > 0 {
+		slot := s.turn(backlog)
 		s.waiting.remove(&s.table, slot)
+		if s.strict {
+			if why := s.fate(&s.table.jobs[slot], at, backlog); why != Kept {
+				s.drop(slot, why, begin, at)
+				continue
+			}
+		}
 		s.start(slot, begin, at)
+		return
 	}
 }
 
