@@ -36,7 +36,7 @@ var imports = map[string][]string{
 	"target/targettest":  {},
 	"target":             {"target/station", "target/wake", "target/wire"},
 	"load/remote":        {"load/retry", "load/secret"},
-	"load/plan":          {"load/backoff", "load/retry", "load/retry/breaker", "load/retry/budget", "load/secret", "target/station"},
+	"load/plan":          {"load/backoff", "load/pace", "load/retry", "load/retry/breaker", "load/retry/budget", "load/secret", "target/station"},
 	"load/secret":        {},
 	"load/fleet":         {"load/plan", "load/remote", "load/retry", "load/retry/breaker", "load/retry/budget", "load/pace", "load/seed", "load/record", "target", "target/station", "target/wake", "target/wire"},
 	"load/sim":           {"load/pace", "load/plan", "load/record", "load/retry", "load/retry/budget", "load/seed", "target/exact", "target/station"},

@@ -278,12 +278,7 @@ func (s *storm) fleet() fleet.Config {
 		cfg.Trace = func(row retry.Row) { s.trace.write(s.variant.Name, row) }
 	}
 	if p.RatePerSecond > 0 {
-		cfg.Open = pace.NewSchedule(pace.Config{
-			PerSecond: p.RatePerSecond,
-			Poisson:   p.Arrivals == plan.ArrivalsPoisson,
-			Total:     p.Operations,
-			Until:     p.Duration,
-		}, seed.Stream(p.Seed.Value, seed.Arrivals, 0))
+		cfg.Open = pace.NewSchedule(p.Schedule(), seed.Stream(p.Seed.Value, seed.Arrivals, 0))
 	}
 	return cfg
 }

@@ -76,19 +76,16 @@ func (t *trial) recording(lost []string) record.Config {
 	c.WindowFrom, c.WindowTo = policy.ConvoyWindow()
 	lo, hi := entry.Range(params, backoff.Attempt{})
 	c.FirstDelayJittered = lo < hi
-	lastOutage := time.Duration(0)
-	for _, o := range p.Outages {
-		c.Triggers = append(c.Triggers, record.Trigger{From: o.From, To: o.To})
-		lastOutage = max(lastOutage, o.To)
-	}
-	for _, s := range p.Surges {
-		c.Triggers = append(c.Triggers, record.Trigger{From: s.From, To: s.To, Surge: true})
+	last := time.Duration(0)
+	for _, trigger := range p.Triggers() {
+		c.Triggers = append(c.Triggers, record.Trigger{From: trigger.From, To: trigger.To, Surge: trigger.Surge})
+		last = trigger.To
 	}
 	if c.Period = entry.Period(params); c.Period > 0 {
 		c.PeriodFrom = min(entry.PeriodFrom(params), p.Duration)
 		c.PeriodTo = p.Duration
-		if lastOutage > c.PeriodFrom { // while the fleet fails, not while it recovers
-			c.PeriodTo = min(lastOutage, p.Duration)
+		if last > c.PeriodFrom { // while the fleet fails, not while it recovers
+			c.PeriodTo = min(last, p.Duration)
 		}
 	}
 	return c

@@ -306,6 +306,9 @@ func (c *chart) windows(run *record.Run, plan planFields) {
 	for _, o := range plan.outages() {
 		c.window("outage", o.mode, []string{c.outage, c.outage, c.outage}, o.from, o.to)
 	}
+	for _, s := range plan.surges() {
+		c.window("surge", clip(clean(s.factor), 8), []string{c.left, c.rule, c.right}, s.from, s.to)
+	}
 	if from, to := run.Convoy.WindowFrom, run.Convoy.WindowTo; from >= 0 && to > from && c.gutter > 0 {
 		c.window("judged", "convoy index", []string{c.left, c.rule, c.right}, from, to)
 	}

@@ -100,10 +100,10 @@ func chosen(r *record.Result) choice {
 	return c
 }
 
-// goodputs are those before and after an outage.
+// goodputs are those before and after an outage or a surge.
 func goodputs(run *record.Run) string {
 	before, last := figureOf(run, "goodput_before"), figureOf(run, "goodput_last")
-	return "Goodput was " + number(before) + "/s before the outage and " + number(last) + "/s at the end" + onAverage(run) + "."
+	return "Goodput was " + number(before) + "/s before the " + trigger(run) + " and " + number(last) + "/s at the end" + onAverage(run) + "."
 }
 
 // unreached says what became of the attempts where not one reached the target; empty where one did, or none was sent.

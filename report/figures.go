@@ -215,7 +215,7 @@ func writeSynchrony(p *page, run *record.Run, plan planFields) {
 		count(c.PeakSlidingArrivals)+" in "+moment(run.Bucket)+" from any whole ms on"+inBrackets(overCapacity(slidingPeak(run))), judgedPeak)
 	after := ""
 	if finite(c.PostOutageIndex) {
-		after = index(c.PostOutageIndex) + " after the last outage"
+		after = index(c.PostOutageIndex) + " after the last " + trigger(run)
 	}
 	over := " over " + plural(c.WindowArrivals, "retry") + judged(c)
 	switch retries := retriesOf(run); {
@@ -281,7 +281,18 @@ func halfLife(c *record.Convoy) string {
 	return number(c.HalfLifeWaves) + " waves"
 }
 
-// writeRecovery says whether the target came back after the last outage.
+// trigger is what the target is to recover from.
+func trigger(run *record.Run) string {
+	word := "outage" // where there are no phases, as in a file from before they were kept
+	for i := range run.Phases {
+		if name, _, _ := strings.Cut(run.Phases[i].Name, " "); name == "outage" || name == "surge" {
+			word = name
+		}
+	}
+	return word
+}
+
+// writeRecovery says whether the target came back after the last outage or surge.
 func writeRecovery(p *page, run *record.Run) {
 	r := &run.Recovery
 	if !finite(r.GoodputBefore) && r.RecoveredAt == nil {
@@ -289,7 +300,7 @@ func writeRecovery(p *page, run *record.Run) {
 	}
 	text := styled(markRed, "NOT") + " within the " + span(r.Watched) + " watched"
 	if r.RecoveredAt != nil {
-		text = length(float64(*r.RecoveredAt)) + " after the last outage"
+		text = length(float64(*r.RecoveredAt)) + " after the last " + trigger(run)
 	}
 	p.fact("Recovered", text, "goodput "+number(r.GoodputBefore)+"/s before, "+number(r.GoodputLast)+"/s at the end")
 }

@@ -75,6 +75,13 @@ const pointerWords = "Point at a picture, or move through it with the arrow keys
 // arrivalMarks are those that some of the pictures have.
 func arrivalMarks(charts []*htmlChart) []htmlMark {
 	has := func(of func(*htmlChart) bool) bool { return slices.ContainsFunc(charts, of) }
+	shade := ""
+	if has(func(c *htmlChart) bool { return windowed(c, "outage") }) {
+		shade = "outage, with its mode"
+	}
+	if has(func(c *htmlChart) bool { return windowed(c, "surge") }) {
+		shade = strings.TrimPrefix(shade+"; surge of the rate, with its factor", "; ")
+	}
 	var marks []htmlMark
 	for _, m := range []struct {
 		some bool
@@ -83,13 +90,18 @@ func arrivalMarks(charts []*htmlChart) []htmlMark {
 		{has(func(c *htmlChart) bool { return len(c.Lines) > 0 }), htmlMark{"capacity", "line", "capacity"}},
 		{has(func(c *htmlChart) bool { return len(c.Waves) > 0 }), htmlMark{"wave", "strip", "waves, where more arrives than the target serves"}},
 		{has(func(c *htmlChart) bool { return len(c.Judged) > 0 }), htmlMark{"judged", "bracket", "where the convoy index is judged"}},
-		{has(func(c *htmlChart) bool { return len(c.Windows) > 0 }), htmlMark{"outage", "shade", "outage, with its mode"}},
+		{shade != "", htmlMark{"outage", "shade", shade}},
 	} {
 		if m.some {
 			marks = append(marks, m.mark)
 		}
 	}
 	return marks
+}
+
+// windowed says that a picture has windows of a kind.
+func windowed(c *htmlChart, kind string) bool {
+	return slices.ContainsFunc(c.Windows, func(w htmlWindow) bool { return strings.HasPrefix(w.Label, kind+":") })
 }
 
 // timeAxis is the time of all runs.

@@ -122,9 +122,15 @@ type htmlBuckets struct {
 	Sum      []float64 `json:"sum,omitempty"` // of all buckets in the bar
 }
 
-// outageWindows are the outages of the plan as far as the run went.
+// outageWindows are the outages and surges of the plan as far as the run went.
 func outageWindows(plan planFields, end time.Duration) []htmlWindow {
-	return windowsOf(plan.outages(), end)
+	list := windowsOf(plan.outages(), end)
+	for _, s := range plan.surges() {
+		if s.from < end {
+			list = append(list, htmlWindow{int64(s.from), int64(min(s.to, end)), "surge: " + clip(clean(s.factor), 8)})
+		}
+	}
+	return list
 }
 
 func windowsOf(outages []outage, end time.Duration) []htmlWindow {

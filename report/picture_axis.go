@@ -174,6 +174,11 @@ func newTimeline(runs []record.Run, plan planFields, columns int) timeline {
 			loud = max(loud, min(o.to, t.whole))
 		}
 	}
+	for _, s := range plan.surges() {
+		if s.from < t.whole {
+			loud = max(loud, min(s.to, t.whole))
+		}
+	}
 	t.end = t.whole
 	if cut := loud + loud/20; loud > 0 && float64(cut) <= cutLeast*float64(t.whole) {
 		t.end = max(t.bucket, min(t.whole, roundedUp(cut, time.Duration(niceStep(float64(cut)/20)))))

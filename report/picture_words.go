@@ -85,14 +85,15 @@ func (s *sketch) story() string {
 	}
 	for _, flag := range []string{record.FlagMetastable, record.FlagPeriodic, record.FlagSharedSeed} {
 		if names := strategiesOf(s.runs, func(run *record.Run) bool { return slices.Contains(run.Convoy.Flags, flag) }); names != "" {
-			sentences = append(sentences, flag+" with "+names+": "+flagMeanings[flag]+".")
+			meaning, _ := flagMeaning(flag, &s.runs[0])
+			sentences = append(sentences, flag+" with "+names+": "+meaning+".")
 		}
 	}
 	lost := strategiesOf(s.runs, func(run *record.Run) bool {
 		return notRecovered.most(run) && !slices.Contains(run.Convoy.Flags, record.FlagMetastable)
 	})
 	if lost != "" && !s.result.Interrupted {
-		sentences = append(sentences, "The target has not recovered from the outage with "+lost+".")
+		sentences = append(sentences, "The target has not recovered from the "+trigger(&s.runs[0])+" with "+lost+".")
 	}
 	return strings.Join(slices.DeleteFunc(sentences, func(t string) bool { return t == "" }), " ")
 }

@@ -106,6 +106,27 @@ func (f planFields) outages() []outage {
 	return list
 }
 
+// A surge is a window of the plan in which the load is higher or lower, [from, to).
+type surge struct {
+	from, to time.Duration
+	factor   string // such as x3
+}
+
+// surges reads FROM..TO=xFACTOR; what is not of that form is left out of the picture.
+func (f planFields) surges() []surge {
+	var list []surge
+	for _, text := range f.texts("surge") {
+		window, factor, _ := strings.Cut(text, "=")
+		fromText, toText, _ := strings.Cut(window, "..")
+		from, err := time.ParseDuration(strings.TrimSpace(fromText))
+		to, err2 := time.ParseDuration(strings.TrimSpace(toText))
+		if err == nil && err2 == nil && from >= 0 && to > from {
+			list = append(list, surge{from, to, factor})
+		}
+	}
+	return list
+}
+
 // Fields that say what the target is: the built-in one, and one elsewhere.
 var (
 	builtInFields   = []string{"transport", "model", "burst", "capacity", "workers", "queue", "service", "abandoned", "send-retry-after", "outage", "latency", "loss"}

@@ -22,7 +22,13 @@ var verdictColours = map[record.Verdict]rune{
 var flagMeanings = map[string]string{
 	record.FlagPeriodic:   "the same bursts come back at the interval of the cap",
 	record.FlagSharedSeed: "most first retries chose one and the same delay, as clients do that share a random seed",
-	record.FlagMetastable: "the outage is over and the target has not recovered",
+	record.FlagMetastable: "the outage or surge is over and the target has not recovered",
+}
+
+// flagMeaning is the sentence behind a flag of a run.
+func flagMeaning(flag string, run *record.Run) (meaning string, known bool) {
+	meaning, known = flagMeanings[flag]
+	return strings.ReplaceAll(meaning, "outage or surge", trigger(run)), known
 }
 
 // writeVerdicts writes one sentence for each strategy.
@@ -72,11 +78,11 @@ func verdictSentence(run *record.Run, plan planFields) string {
 	}
 	sentences := []string{finding(run, plan) + verdictSeeds(run) + "; " + progress(run)}
 	if notRecovered.most(run) && !slices.Contains(run.Convoy.Flags, record.FlagMetastable) {
-		sentences = append(sentences, "NOT RECOVERED: goodput was "+number(run.Recovery.GoodputLast)+"/s at the end, "+number(run.Recovery.GoodputBefore)+"/s before the outage")
+		sentences = append(sentences, "NOT RECOVERED: goodput was "+number(run.Recovery.GoodputLast)+"/s at the end, "+number(run.Recovery.GoodputBefore)+"/s before the "+trigger(run))
 	}
 	for _, flag := range run.Convoy.Flags {
 		sentence := clean(flag)
-		if meaning, known := flagMeanings[flag]; known {
+		if meaning, known := flagMeaning(flag, run); known {
 			sentence += ": " + meaning
 		}
 		sentences = append(sentences, sentence)

@@ -16,6 +16,8 @@ type Config struct {
 	PerSecond float64
 	// Poisson draws exponential gaps of the mean 1/PerSecond. False: even gaps.
 	Poisson bool
+	// Surges multiply the rate for a while, in the order of their windows, which do not overlap.
+	Surges []Surge
 	// Total bounds the number of operations. Zero: no bound. With Poisson a bound near
 	// PerSecond*Until cuts about half of the runs short, so leave it 0 unless asked for.
 	Total int64
@@ -27,6 +29,7 @@ type Config struct {
 // another. Constant memory, whatever the number of operations. Not safe for concurrent use.
 type Schedule struct {
 	config Config
+	course course
 	r      *rand.Rand
 	count  int64   // operations given so far
 	sumNS  float64 // of the gaps so far, with Poisson
@@ -34,7 +37,7 @@ type Schedule struct {
 }
 
 // NewSchedule returns the schedule of c. It draws from r with Poisson only; otherwise r may
-// be nil. A rate that is not above 0 and finite, and negative bounds, are bugs and panic.
+// be nil. A rate that is not above 0 and finite, negative bounds and surges that overlap are bugs and panic.
 func NewSchedule(c Config, r *rand.Rand) *Schedule {
 	switch {
 	case !(c.PerSecond > 0) || math.IsInf(c.PerSecond, 0):
@@ -44,7 +47,7 @@ func NewSchedule(c Config, r *rand.Rand) *Schedule {
 	case c.Poisson && r == nil:
 		panic("pace: BUG: Poisson arrivals need a random source")
 	}
-	return &Schedule{config: c, r: r}
+	return &Schedule{config: c, course: newCourse(c.Surges), r: r}
 }
 
 // Next returns the moment at which the next operation is due, and false when there is none
@@ -54,7 +57,7 @@ func NewSchedule(c Config, r *rand.Rand) *Schedule {
 // Even: operation j, from 0 on, is due at j/PerSecond, rounded to the nearest ns; it is
 // computed from j, so no error adds up, and exact to the ns within the first 26 days.
 // Poisson: one exponential draw a gap, the first gap before the first operation; fractions
-// of a ns are kept in the sum.
+// of a ns are kept in the sum. Surges move these moments as they speed time up.
 func (s *Schedule) Next() (due time.Duration, ok bool) {
 	if s.ended || s.config.Total > 0 && s.count == s.config.Total {
 		return 0, false
@@ -64,7 +67,7 @@ func (s *Schedule) Next() (due time.Duration, ok bool) {
 		s.sumNS += exact.ExpFloat64(s.r) * float64(time.Second) / s.config.PerSecond
 		at = s.sumNS
 	}
-	at = math.Round(at)
+	at = math.Round(s.course.reached(at))
 	if at >= math.MaxInt64 || s.config.Until > 0 && time.Duration(at) >= s.config.Until {
 		s.ended = true
 		return 0, false

@@ -105,24 +105,24 @@ func (p Plan) Drops() bool {
 
 // OperationsTotal returns how many operations a run starts at most: Operations where it is
 // given, else with a rate those due before the end of the run (operation j is due at
-// j/rate), else one a client. With Poisson arrivals their number is a draw, and this is
+// j/rate, but for surges), else one a client. With Poisson arrivals their number is a draw, and this is
 // the mean and the limit.
 func (p Plan) OperationsTotal() int64 {
 	switch {
 	case p.Operations > 0:
 		return p.Operations
 	case p.RatePerSecond > 0:
-		return dueBefore(p.RatePerSecond, p.Duration)
+		return dueBefore(p.RatePerSecond, p.Schedule().PlainSeconds(p.Duration))
 	}
 	return int64(p.Clients)
 }
 
-// dueBefore returns how many of the moments 0, 1/rate, 2/rate, ... lie before end. The
-// rate is taken as the decimal number that was written, which 0.1 in binary is not: 0.1/s
+// dueBefore returns how many of the moments 0, 1/rate, 2/rate, ... lie before end, in
+// seconds. The rate is taken as the decimal number that was written, which 0.1 in binary is not: 0.1/s
 // has 3 in 30 s.
-func dueBefore(perSecond float64, end time.Duration) int64 {
+func dueBefore(perSecond, end float64) int64 {
 	const rounding = 1e-12 // relative, far above that of two binary numbers
-	exact := float64(perSecond * end.Seconds())
+	exact := float64(perSecond * end)
 	if math.Abs(exact-math.Round(exact)) <= rounding*exact {
 		return int64(math.Round(exact))
 	}
@@ -131,16 +131,11 @@ func dueBefore(perSecond float64, end time.Duration) int64 {
 
 // ConvoyWindow returns the standard window [from, to) of the convoy index: 10 to 100 times
 // base after the moment when the clients fail together, which is the start of the first
-// outage, or t0 where there is none. It ends with the run at the latest, and is empty
-// (from = to) where the run ends before it.
+// outage, without one that of the first surge to a higher rate, or t0 where there is neither. It
+// ends with the run at the latest, and is empty (from = to) where the run ends before it.
 // Source: the domain reference, 5.2.
 func (p Plan) ConvoyWindow() (from, to time.Duration) {
-	var failure time.Duration
-	for i, o := range p.Outages {
-		if i == 0 || o.From < failure {
-			failure = o.From
-		}
-	}
+	failure := p.failure()
 	const first, last = 10, 100 // times base
 	return min(failure+first*p.Base, p.Duration), min(failure+last*p.Base, p.Duration)
 }

@@ -2,10 +2,12 @@ package plan_test
 
 import (
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
 	"stormtest/load/backoff"
+	"stormtest/load/pace"
 	"stormtest/load/plan"
 	"stormtest/load/retry"
 	"stormtest/target/station"
@@ -114,6 +116,68 @@ func TestOperationsTotal(t *testing.T) {
 		if got := p.OperationsTotal(); got != test.want {
 			t.Errorf("%s: OperationsTotal() = %d, want %d", test.name, got, test.want)
 		}
+	}
+}
+
+func TestOperationsTotalOfSurges(t *testing.T) {
+	s := time.Second
+	tests := []struct {
+		name   string
+		surges []plan.Surge
+		want   int64 // of 7/s in 30 s
+	}{
+		{"none", nil, 210},
+		{"one", []plan.Surge{{From: 10 * s, To: 15 * s, Factor: 3}}, 280},
+		{"two, in any order", []plan.Surge{{From: 20 * s, To: 22 * s, Factor: 0}, {From: 10 * s, To: 15 * s, Factor: 3}}, 266},
+		{"cut by the end", []plan.Surge{{From: 29 * s, To: time.Hour, Factor: 3}}, 224},
+		{"a decimal", []plan.Surge{{From: 10 * s, To: 20 * s, Factor: 0.1}}, 147},
+		{"a lull from the start", []plan.Surge{{From: 0, To: 29 * s, Factor: 0}}, 7},
+	}
+	for _, test := range tests {
+		p := plan.Default()
+		p.RatePerSecond, p.Surges = 7, test.surges
+		due := 0
+		for schedule := pace.NewSchedule(p.Schedule(), nil); ; due++ {
+			if _, ok := schedule.Next(); !ok {
+				break
+			}
+		}
+		if got := p.OperationsTotal(); got != test.want || int64(due) != got {
+			t.Errorf("%s: OperationsTotal() = %d, and %d are due, want %d", test.name, got, due, test.want)
+		}
+	}
+}
+
+func TestTriggers(t *testing.T) {
+	s := time.Second
+	outage := func(from, to time.Duration) plan.Trigger { return plan.Trigger{From: from * s, To: to * s} }
+	raised := func(from, to time.Duration) plan.Trigger {
+		return plan.Trigger{From: from * s, To: to * s, Surge: true}
+	}
+	tests := []struct {
+		name    string
+		outages []station.Outage
+		surges  []plan.Surge
+		want    []plan.Trigger
+		window  time.Duration // where the convoy window begins: a second after the fleet first fails
+	}{
+		{"neither", nil, nil, nil, 1 * s},
+		{"a surge", nil, []plan.Surge{{From: 4 * s, To: 6 * s, Factor: 2}}, []plan.Trigger{raised(4, 6)}, 5 * s},
+		{"a lull is none", nil, []plan.Surge{{From: 4 * s, To: 6 * s, Factor: 0.5}, {From: 7 * s, To: 8 * s, Factor: 1}}, nil, 1 * s},
+		{"a surge after an outage", []station.Outage{{From: 2 * s, To: 3 * s}}, []plan.Surge{{From: 4 * s, To: 6 * s, Factor: 2}}, []plan.Trigger{outage(2, 3), raised(4, 6)}, 3 * s},
+		{"an outage after a surge", []station.Outage{{From: 8 * s, To: 9 * s}}, []plan.Surge{{From: 4 * s, To: 6 * s, Factor: 2}}, []plan.Trigger{raised(4, 6), outage(8, 9)}, 9 * s},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			p := plan.Default()
+			p.RatePerSecond, p.Outages, p.Surges = 7, test.outages, test.surges
+			if got := p.Triggers(); !slices.Equal(got, test.want) {
+				t.Errorf("Triggers() = %v, want %v", got, test.want)
+			}
+			if from, _ := p.ConvoyWindow(); from != test.window {
+				t.Errorf("the convoy window begins at %v, want %v", from, test.window)
+			}
+		})
 	}
 }
 

@@ -119,6 +119,40 @@ var rules = []rule{
 		return "", "at most " + strconv.FormatFloat(math.Floor(most), 'f', -1, 64) + "/s in a duration of " +
 			formatDuration(p.Duration) + ": a run has at most " + strconv.Itoa(operationsMost) + " operations"
 	}},
+	{fields: []string{"surge", "rate"}, broken: func(p *Plan) (got, want string) {
+		if len(p.Surges) == 0 || p.RatePerSecond > 0 {
+			return "", ""
+		}
+		return "", "a rate with it: without one every client starts at t0, and there is no rate to multiply"
+	}},
+	{fields: []string{"surge", "duration"}, broken: func(p *Plan) (got, want string) {
+		var late []string
+		for _, s := range p.Surges {
+			if s.From >= p.Duration {
+				late = append(late, formatSurge(s))
+			}
+		}
+		if late == nil {
+			return "", ""
+		}
+		return strings.Join(late, "; "), "FROM before the end of the run at " + formatDuration(p.Duration)
+	}},
+	{fields: []string{"surge"}, broken: func(p *Plan) (got, want string) {
+		if before, s, found := p.overlappingSurges(); found {
+			return formatSurge(s), "windows that do not overlap, but " + formatSurge(before) + " does"
+		}
+		return "", ""
+	}},
+	{fields: []string{"surge", "rate", "duration"}, broken: func(p *Plan) (got, want string) {
+		if _, _, overlap := p.overlappingSurges(); len(p.Surges) == 0 || p.RatePerSecond == 0 || overlap {
+			return "", ""
+		}
+		if n := float64(p.RatePerSecond * p.Schedule().PlainSeconds(p.Duration)); n > operationsMost {
+			return "", "a lower factor or rate: they are " + strconv.FormatFloat(math.Ceil(n), 'f', -1, 64) + " operations in a duration of " +
+				formatDuration(p.Duration) + ", and a run has at most " + strconv.Itoa(operationsMost)
+		}
+		return "", ""
+	}},
 	{fields: []string{"retry-after-jitter", "retry-after"}, broken: func(p *Plan) (got, want string) {
 		if p.RetryAfterJitter == ByStrategy || p.RetryAfter == RetryAfterHonour {
 			return "", ""

@@ -167,6 +167,36 @@ func TestConflicts(t *testing.T) {
 			keeps:  func(p *plan.Plan) { p.Outages = []station.Outage{outage(1, 2), outage(7, 8)} },
 		},
 		{
+			name:   "surge and rate",
+			breaks: func(p *plan.Plan) { p.Surges = []plan.Surge{surge(1, 2)} },
+			want:   `surge: "1s..2s=x3": want a rate with it: without one every client starts at t0, and there is no rate to multiply`,
+			keeps:  func(p *plan.Plan) { p.Surges, p.RatePerSecond = []plan.Surge{surge(1, 2)}, 5 },
+		},
+		{
+			name:   "surge and duration",
+			breaks: func(p *plan.Plan) { p.Surges, p.RatePerSecond = []plan.Surge{surge(30, 31), surge(1, 2)}, 5 },
+			want:   `surge: "30s..31s=x3": want FROM before the end of the run at 30s`,
+			keeps: func(p *plan.Plan) {
+				p.Surges, p.RatePerSecond = []plan.Surge{{From: 30*time.Second - 1, To: time.Hour, Factor: 2}}, 5
+			},
+		},
+		{
+			name:   "surges and each other",
+			breaks: func(p *plan.Plan) { p.Surges, p.RatePerSecond = []plan.Surge{surge(3, 5), surge(1, 4)}, 5 },
+			want:   `surge: "3s..5s=x3": want windows that do not overlap, but 1s..4s=x3 does`,
+			keeps:  func(p *plan.Plan) { p.Surges, p.RatePerSecond = []plan.Surge{surge(3, 5), surge(1, 3)}, 5 },
+		},
+		{
+			name: "surge of too many",
+			breaks: func(p *plan.Plan) {
+				p.Surges, p.RatePerSecond = []plan.Surge{{From: 10 * time.Second, To: 30 * time.Second, Factor: 1000}}, 100_000
+			},
+			want: `surge: "10s..30s=x1000": want a lower factor or rate: they are 2001000000 operations in a duration of 30s, and a run has at most 1000000000`,
+			keeps: func(p *plan.Plan) {
+				p.Surges, p.RatePerSecond = []plan.Surge{{From: 10 * time.Second, To: 30 * time.Second, Factor: 1000}}, 10_000
+			},
+		},
+		{
 			name:        "transport and url",
 			breaks:      func(p *plan.Plan) { p.Transport, p.URL = plan.TransportMemory, "http://127.0.0.1" },
 			want:        `transport: "memory": want tcp with a URL: only the built-in target is reached in memory`,
@@ -211,6 +241,10 @@ func TestConflicts(t *testing.T) {
 }
 
 // TestValidateBuilt gives Validate plans that no text makes.
+func surge(from, to time.Duration) plan.Surge {
+	return plan.Surge{From: from * time.Second, To: to * time.Second, Factor: 3}
+}
+
 func TestValidateBuilt(t *testing.T) {
 	tests := []struct {
 		name  string

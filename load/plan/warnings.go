@@ -30,6 +30,14 @@ func (p Plan) Warnings() []string {
 			w = append(w, fmt.Sprintf("outage %v: not over before the run ends at %s, so no recovery is seen", o, formatDuration(p.Duration)))
 		}
 	}
+	for _, s := range p.Surges {
+		switch {
+		case s.Factor == 1:
+			w = append(w, "surge "+formatSurge(s)+": no effect, for the rate is as it was")
+		case s.Factor > 1 && s.To >= p.Duration:
+			w = append(w, fmt.Sprintf("surge %s: not over before the run ends at %s, so no recovery is seen", formatSurge(s), formatDuration(p.Duration)))
+		}
+	}
 	return w
 }
 

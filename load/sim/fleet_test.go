@@ -48,8 +48,7 @@ func fleetInBubble(t *testing.T, p plan.Plan, strategy string, run uint64) (m me
 			Trace: func(r retry.Row) { mu.Lock(); m.rows = append(m.rows, r); mu.Unlock() },
 		}
 		if p.RatePerSecond > 0 {
-			cfg.Open = pace.NewSchedule(pace.Config{PerSecond: p.RatePerSecond, Poisson: p.Arrivals == plan.ArrivalsPoisson,
-				Total: p.Operations, Until: p.Duration}, seed.Stream(run, seed.Arrivals, 0))
+			cfg.Open = pace.NewSchedule(p.Schedule(), seed.Stream(run, seed.Arrivals, 0))
 		}
 		var cuts []time.Duration
 		for _, o := range p.Outages {
@@ -102,6 +101,8 @@ var storms = []struct {
 	{"rate, hang to the end", []string{"base: 103.7ms", "clients: 150", "rate: 83/s", "arrivals: poisson", "capacity: 300/s", "timeout: 3s", "outage: ['10s..40s=hang']", "duration: 12.0037s"}},
 	{"poisson", []string{"base: 103.7ms", "clients: 300", "rate: 83/s", "arrivals: poisson", "capacity: 100/s", "queue: 20", "outage: ['3s..5s=hang']", "timeout: 700ms", "duration: 12.0037s"}},
 	{"poisson, bounded", []string{"base: 103.7ms", "clients: 300", "rate: 83/s", "arrivals: poisson", "operations: 300", "capacity: 100/s"}},
+	{"surge", []string{"base: 103.7ms", "clients: 300", "rate: 83/s", "capacity: 100/s", "queue: 20", "timeout: 700ms", "surge: ['3s..5s=x3', '7s..8s=x0']", "max-retries: 3", "duration: 12.0037s"}},
+	{"poisson surge", []string{"base: 103.7ms", "clients: 300", "rate: 83/s", "arrivals: poisson", "capacity: 100/s", "queue: 20", "timeout: 700ms", "surge: ['3s..5s=x3']", "outage: ['7s..8s']", "max-retries: 3", "duration: 12.0037s"}},
 	{"fleet too small", []string{"base: 103.7ms", "clients: 5", "rate: 83/s", "arrivals: poisson", "capacity: 100/s", "outage: ['3s..5s']", "duration: 12.0037s"}},
 	{"nothing is ever due", []string{"clients: 5", "rate: 1/h", "arrivals: poisson"}},
 	{"budget of the fleet", []string{"clients: 200", "rate: 83/s", "arrivals: poisson", "capacity: 100/s", "outage: ['3s..5s']", "duration: 12.0037s", "budget: finagle:ratio=20%,min=5/s,ttl=2s,scope=fleet"}},

@@ -146,12 +146,7 @@ func newEngine(c Config) *engine {
 		e.flights.all = make([]flight, 0, p.Clients)
 	}
 	if p.RatePerSecond > 0 {
-		e.open = pace.NewSchedule(pace.Config{
-			PerSecond: p.RatePerSecond,
-			Poisson:   p.Arrivals == plan.ArrivalsPoisson,
-			Total:     p.Operations,
-			Until:     p.Duration,
-		}, seed.Stream(c.Seed, seed.Arrivals, 0))
+		e.open = pace.NewSchedule(p.Schedule(), seed.Stream(c.Seed, seed.Arrivals, 0))
 	}
 	return e
 }

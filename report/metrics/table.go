@@ -147,10 +147,10 @@ var operations = []row{
 	}},
 	{"stormtest_success_ratio", Gauge, nil, "Part of the operations started that succeeded.", func(r reading) []point { return r.figure("success_share") }},
 	{"stormtest_completion_seconds", Gauge, nil, "Moment of the last success; absent unless every operation succeeded.", func(r reading) []point { return r.seconds("completion") }},
-	{"stormtest_recovered_after_seconds", Gauge, nil, "From the end of the last outage until goodput was back; absent where it did not come back while watched.", func(r reading) []point {
+	{"stormtest_recovered_after_seconds", Gauge, nil, "From the end of the last outage or surge until goodput was back; absent where it did not come back while watched.", func(r reading) []point {
 		return nanoseconds(r.Recovery.RecoveredAt)
 	}},
-	{"stormtest_goodput_before_per_second", Gauge, nil, "Goodput before the last outage.", func(r reading) []point { return optional(r.Recovery.GoodputBefore) }},
+	{"stormtest_goodput_before_per_second", Gauge, nil, "Goodput before the last outage or surge.", func(r reading) []point { return optional(r.Recovery.GoodputBefore) }},
 	{"stormtest_goodput_last_per_second", Gauge, nil, "Goodput over the last 5 s of the run.", func(r reading) []point { return optional(r.Recovery.GoodputLast) }},
 }
 
@@ -181,7 +181,7 @@ var synchrony = []row{
 		}
 		return list
 	}},
-	{"stormtest_post_outage_convoy_index", Gauge, nil, "The convoy index of the retries after the last outage.", func(r reading) []point { return r.of(r.Convoy.PostOutageIndex) }},
+	{"stormtest_post_outage_convoy_index", Gauge, nil, "The convoy index of the retries after the last outage or surge.", func(r reading) []point { return r.of(r.Convoy.PostOutageIndex) }},
 	{"stormtest_window_peak_over_capacity", Gauge, nil, "Fullest bucket of the judged window, retries alone, over what the target can serve in a bucket.", func(r reading) []point {
 		return r.of(r.Convoy.WindowPeakOverCapacity)
 	}},
