@@ -26,7 +26,7 @@ var imports = map[string][]string{
 	"load/record":        {"target/exact"},
 	"load/probe":         {"load/record"},
 	"load/pace":          {"target/exact"},
-	"load/retry":         {"load/backoff", "load/retry/budget"},
+	"load/retry":         {"load/backoff", "load/retry/breaker", "load/retry/budget"},
 	"load/retry/budget":  {},
 	"load/retry/breaker": {},
 	"target/exact":       {},
@@ -39,10 +39,10 @@ var imports = map[string][]string{
 	"load/plan":          {"load/backoff", "load/pace", "load/retry", "load/retry/breaker", "load/retry/budget", "load/secret", "target/station"},
 	"load/secret":        {},
 	"load/fleet":         {"load/plan", "load/remote", "load/retry", "load/retry/breaker", "load/retry/budget", "load/pace", "load/seed", "load/record", "target", "target/station", "target/wake", "target/wire"},
-	"load/sim":           {"load/pace", "load/plan", "load/record", "load/retry", "load/retry/budget", "load/seed", "target/exact", "target/station"},
+	"load/sim":           {"load/pace", "load/plan", "load/record", "load/retry", "load/retry/breaker", "load/retry/budget", "load/seed", "target/exact", "target/station"},
 	"load/validate":      {"load", "load/backoff", "load/plan", "load/record", "load/retry", "load/retry/budget", "load/seed", "load/sim", "target/station"},
 	"load": {
-		"load/backoff", "load/fleet", "load/pace", "load/plan", "load/probe", "load/record", "load/remote", "load/retry", "load/retry/budget", "load/seed", "load/sim",
+		"load/backoff", "load/fleet", "load/pace", "load/plan", "load/probe", "load/record", "load/remote", "load/retry", "load/retry/breaker", "load/retry/budget", "load/seed", "load/sim",
 		"target", "target/station", "target/wake",
 	},
 	"load/advise": {
@@ -69,7 +69,7 @@ var imports = map[string][]string{
 // pure packages know no clock, goroutine, file, network or global random source. Their tests
 // may.
 var pure = []string{
-	"load/backoff", "load/retry", "load/retry/budget", "load/pace", "load/seed", "load/record", "load/sim", "target/exact", "target/station", "report/compare",
+	"load/backoff", "load/retry", "load/retry/breaker", "load/retry/budget", "load/pace", "load/seed", "load/record", "load/sim", "target/exact", "target/station", "report/compare",
 }
 
 // impure lists what a pure package must not name. net/http is allowed for ParseTime and status

@@ -96,7 +96,7 @@ func checkBooks(t *testing.T, run *record.Run, rows []attempt) {
 	for _, n := range run.Operations.GaveUp {
 		gaveUp += n
 	}
-	traced := outcomes
+	traced := outcomes + run.Attempts.ShortCircuited
 	if rows != nil {
 		traced = 0
 	}
@@ -114,7 +114,7 @@ func checkBooks(t *testing.T, run *record.Run, rows []attempt) {
 		{"sent = outcomes + in flight", run.Attempts.Sent, outcomes + run.Attempts.InFlightAtEnd},
 		{"sent = first + retries", run.Attempts.Sent, run.Attempts.First + run.Attempts.Retries},
 		{"started = succeeded + gave up + unfinished", run.Operations.Started, run.Operations.Succeeded + gaveUp + run.Operations.Unfinished},
-		{"rows of the trace = outcomes", traced, outcomes},
+		{"rows of the trace = outcomes + short-circuited", traced, outcomes + run.Attempts.ShortCircuited},
 	} {
 		if eq.left != eq.right {
 			t.Errorf("%s: %s does not hold: %d and %d", run.Strategy, eq.name, eq.left, eq.right)

@@ -175,7 +175,7 @@ func (s *simulation) run(ctx context.Context, at place, recorder *record.Recorde
 	gauge := s.meter.begin(&t, at.seed)
 	policy := t.policy()
 	c := sim.Config{
-		Plan: policy, Strategy: policy.Strategies[0], Seed: t.plan.Seed.Value, Budget: t.budget, Recorder: t.recorder,
+		Plan: policy, Strategy: policy.Strategies[0], Seed: t.plan.Seed.Value, Budget: t.budget, Breakers: t.breakers, Recorder: t.recorder,
 		Beat: gauge.set,
 	}
 	first := at.seed == 0

@@ -251,6 +251,7 @@ func (s *storm) fleet() fleet.Config {
 		Clients:    p.Clients,
 		Policy:     &policy,
 		Budget:     s.budget,
+		Breakers:   s.breakers,
 		Seed:       p.Seed.Value,
 		SharedSeed: p.SharedSeed,
 		Operations: p.OperationsTotal(),

@@ -16,8 +16,8 @@ import (
 )
 
 // traceHeader names the columns of a trace. Moments are in ns since the run's t0.
-// arrived_ns is empty where the attempt did not reach the target, the last two columns where no
-// retry follows.
+// sent_ns is empty where the attempt was not let out (outcome short_circuited), arrived_ns where it did not reach the
+// target, the last two columns where no retry follows.
 const traceHeader = "strategy,client,operation,attempt,due_ns,sent_ns,arrived_ns,end_ns,outcome,decision,next_delay_ns,next_draw_ns\n"
 
 // traceEvery is how often the rows so far are written, so that a program that is killed has written
@@ -61,9 +61,10 @@ func (t *tracer) write(strategy string, r retry.Row) {
 		return
 	}
 	b := append(t.row[:0], strategy...)
-	for _, n := range [...]int64{int64(r.Client), r.Operation, int64(r.Attempt), int64(r.Due), int64(r.Sent)} {
+	for _, n := range [...]int64{int64(r.Client), r.Operation, int64(r.Attempt), int64(r.Due)} {
 		b = strconv.AppendInt(append(b, ','), n, 10)
 	}
+	b = appendKnown(append(b, ','), r.Sent >= 0, r.Sent)
 	b = appendKnown(append(b, ','), r.Arrived >= 0, r.Arrived)
 	b = strconv.AppendInt(append(b, ','), int64(r.End), 10)
 	b = append(append(b, ','), r.Outcome.String()...)

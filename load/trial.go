@@ -10,6 +10,7 @@ import (
 	"stormtest/load/plan"
 	"stormtest/load/record"
 	"stormtest/load/retry"
+	"stormtest/load/retry/breaker"
 	"stormtest/load/retry/budget"
 	"stormtest/load/seed"
 	"stormtest/target/station"
@@ -36,17 +37,19 @@ type trial struct {
 	detail bool
 
 	recorder *record.Recorder
-	budget   *budget.Bank // nil: every retry is allowed
+	budget   *budget.Bank  // nil: every retry is allowed
+	breakers *breaker.Bank // nil: every attempt may leave
 }
 
 // A part's plan says what its clients follow. What the whole fleet, the target and the record are is the trial's plan's.
 func (t *trial) policy() *plan.Plan { return t.variant.Parts[0].Plan }
 
-// newBank opens the trial's retry budgets.
+// newBank opens the trial's retry budgets and circuit breakers.
 func (t *trial) newBank() {
 	p := &t.plan
 	chance := func(account uint32) *rand.Rand { return seed.Stream(p.Seed.Value, seed.Budget, account) }
 	t.budget = budget.NewBank(t.policy().Budget, p.Clients, chance, budget.Series{Width: p.Bucket, Intervals: int(p.Duration / p.Bucket)})
+	t.breakers = breaker.NewBank(t.policy().Breaker, p.Clients, func(b uint32) *rand.Rand { return seed.Stream(p.Seed.Value, seed.Breaker, b) })
 }
 
 // recording says over which windows the run is measured; lost are the ways in which its engine loses an
@@ -115,7 +118,7 @@ func names[T interface {
 // summarise returns what was measured; of e, what the trial itself knows is filled in.
 func (t *trial) summarise(e record.End) record.Run {
 	e.Strategy, e.Engine, e.ArrivalsMeasuredAt = t.variant.Name, t.engine, t.measuredAt
-	e.Budget = t.budgeted(e.At)
+	e.Budget, e.Breaker = t.budgeted(e.At), t.broken(e.At)
 	run := t.recorder.Summarise(e)
 	t.addTheory(run.Detail)
 	return run
@@ -137,6 +140,10 @@ func (t *trial) budgeted(end time.Duration) *record.Budget {
 		Spent:      l.Spent,
 		Refused:    l.Refused,
 
+		RefusedFirst: l.RefusedFirst,
+		Delayed:      l.Delayed,
+		DelayTotal:   l.DelayTotal,
+
 		BalanceLowest:  l.Lowest,
 		BalanceHighest: l.Highest,
 		BalanceLast:    l.Last,
@@ -148,6 +155,30 @@ func (t *trial) budgeted(end time.Duration) *record.Budget {
 			over := floor / *t.capacity
 			b.FloorOverCapacity = &over
 		}
+	}
+	return b
+}
+
+// broken is what the circuit breakers have done, nil without one.
+func (t *trial) broken(end time.Duration) *record.Breaker {
+	if t.breakers == nil {
+		return nil
+	}
+	l := t.breakers.Ledger(end)
+	b := &record.Breaker{
+		Kind:           t.policy().Breaker.Kind.String(),
+		Parameters:     t.policy().BreakerNumbers(),
+		Breakers:       t.breakers.Breakers(),
+		Opened:         l.Opened,
+		Reopened:       l.Reopened,
+		Closed:         l.Closed,
+		Probes:         l.Probes,
+		ShortCircuited: l.ShortCircuited,
+		OpenAtEnd:      l.OpenAtEnd,
+	}
+	if end > 0 {
+		share := float64(l.OpenFor) / (float64(end) * float64(b.Breakers))
+		b.OpenShare = &share
 	}
 	return b
 }

@@ -41,6 +41,7 @@ type client struct {
 	broken     bool // the attempt could not be sent
 	departed   bool // the attempt counts as arrived, at a target that is not ours
 	departedAt time.Duration
+	turnedAt   time.Duration
 	conn       *wire.Conn // nil: there is none, and it is dialled when the attempt is due
 	request    built
 }
@@ -53,6 +54,7 @@ const (
 	idling                 // an operation of the open loop
 	armed                  // its attempt to leave, at due
 	sent                   // an answer; its attempt left at sentAt
+	turned                 // nothing: its attempt was not let out, at turnedAt
 	dismissed              // nothing any more: the open loop has ended
 )
 
@@ -62,6 +64,7 @@ type ending uint8
 const (
 	answered    ending = iota // the attempt has an outcome
 	interrupted               // the run ended first
+	unlet                     // the attempt was not let out
 	closed                    // the open loop ended while the client was idle
 )
 
@@ -134,13 +137,19 @@ func (c *client) next() bool {
 func (c *client) operate(ctx context.Context) bool {
 	for {
 		outcome, at, how := c.await(ctx)
-		if how != answered {
+		var d retry.Decision
+		switch how {
+		case answered:
+			d = c.decide(outcome, at)
+			c.judge(outcome, at, d)
+			c.answeredAt = at
+		case unlet:
+			d = c.shortCircuited(at)
+			c.answeredAt = -1 // nobody has looked at the connection
+		default:
 			c.leave()
 			return false
 		}
-		c.answeredAt = at
-		d := c.decide(outcome, at)
-		c.judge(outcome, at, d)
 		if !d.Retry {
 			c.start = at
 			return true
@@ -155,6 +164,9 @@ func (c *client) operate(ctx context.Context) bool {
 func (c *client) leave() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	if c.state == turned {
+		c.f.cfg.Recorder.ShortCircuited(uint32(c.id))
+	}
 	c.state = off
 	if c.unfinished(c.f.now()) {
 		c.f.unfinished.Add(1)
@@ -167,7 +179,7 @@ func (c *client) arm(due time.Duration, hinted bool) {
 		c.request.set(c.operation, c.policy.Attempt())
 	}
 	c.prompt = due == c.answeredAt
-	c.due, c.hinted, c.broken, c.departed, c.state = due, hinted, false, false, armed
+	c.due, c.hinted, c.admitted, c.broken, c.departed, c.state = due, hinted, false, false, false, armed
 	c.deadline(c.end())
 }
 
@@ -217,9 +229,23 @@ func (c *client) fire() {
 	}
 }
 
-// send lets the attempt leave: over the connection, or by waking the client to dial. The
+// send lets the attempt leave, if it may: over the connection, or by waking the client to dial. The
 // caller holds mu.
 func (c *client) send(now time.Duration) {
+	switch adm := c.admit(now); {
+	case adm.Refused: // the client itself decides what follows
+		c.state, c.turnedAt = turned, now
+		c.deadline(longAgo)
+		if c.conn == nil {
+			c.wake() // and only then, for a signal that nobody waits for would end a later wait
+		}
+		return
+	case adm.Wait > 0:
+		c.due, c.prompt, c.state = now+adm.Wait, false, armed
+		c.deadline(c.end())
+		c.f.queue.Schedule(&c.ev, c.due)
+		return
+	}
 	c.state = sent
 	c.left(now)
 	if c.conn == nil {
@@ -311,7 +337,7 @@ func (c *client) await(ctx context.Context) (retry.Outcome, time.Duration, endin
 			case <-ctx.Done():
 			}
 			if how, waiting := c.unsent(false); waiting {
-				return retry.Outcome{}, 0, how
+				return retry.Outcome{}, c.turnedAt, how
 			}
 			if c.trip == nil {
 				if o, err := c.connect(ctx); err != nil {
@@ -336,8 +362,8 @@ func (c *client) await(ctx context.Context) (retry.Outcome, time.Duration, endin
 		switch {
 		case !waiting:
 			return c.read(ctx, n, err)
-		case c.f.stopped.Load() || how == closed:
-			return retry.Outcome{}, 0, how
+		case c.f.stopped.Load() || how != interrupted:
+			return retry.Outcome{}, c.turnedAt, how
 		}
 	}
 }
@@ -350,6 +376,9 @@ func (c *client) unsent(lost bool) (ending, bool) {
 	defer c.mu.Unlock()
 	if c.state == dismissed {
 		return closed, true
+	}
+	if c.state == turned && !c.f.stopped.Load() {
+		return unlet, true
 	}
 	waiting := c.state != sent
 	if waiting && lost && !c.f.stopped.Load() {

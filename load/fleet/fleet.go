@@ -22,6 +22,7 @@ import (
 	"stormtest/load/record"
 	"stormtest/load/remote"
 	"stormtest/load/retry"
+	"stormtest/load/retry/breaker"
 	"stormtest/load/retry/budget"
 	"stormtest/target/wake"
 )
@@ -62,6 +63,8 @@ type Config struct {
 	Policy  *retry.Policy
 	// Budget holds the accounts that the clients' retries need; nil is no budget.
 	Budget *budget.Bank
+	// Breakers are what every attempt must pass; nil is none.
+	Breakers *breaker.Bank
 	// Seed is the run's; SharedSeed gives every client the streams of client 0.
 	Seed       uint64
 	SharedSeed bool

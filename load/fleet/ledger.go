@@ -20,11 +20,13 @@ type ledger struct {
 	lost      int64 // of these, known not to have arrived
 	resets    int64 // of the others, reset and not seen to arrive
 
-	begun   bool          // an operation is under way
-	hinted  bool          // the attempt's due moment is a server's floor
-	due     time.Duration // of the attempt under way
-	sentAt  time.Duration // when it left
-	reached time.Duration // when it arrived; negative: it did not, or nobody knows
+	begun    bool          // an operation is under way
+	hinted   bool          // the attempt's due moment is a server's floor
+	gated    bool          // attempts ask before they leave
+	admitted bool          // the one under way has asked
+	due      time.Duration // of the attempt under way
+	sentAt   time.Duration // when it left
+	reached  time.Duration // when it arrived; negative: it did not, or nobody knows
 }
 
 func (l *ledger) init(cfg *Config, id int) {
@@ -35,6 +37,17 @@ func (l *ledger) init(cfg *Config, id int) {
 	}
 	l.policy.Init(cfg.Policy, seed.Stream(cfg.Seed, seed.Backoff, stream), seed.Stream(cfg.Seed, seed.RetryAfter, stream))
 	l.policy.Under(cfg.Budget.Account(id))
+	l.policy.Behind(cfg.Breakers.Breaker(id))
+	l.gated = cfg.Breakers != nil || cfg.Budget.Gates()
+}
+
+// admit asks whether the attempt under way may leave, once: one that has waited has what it waited for.
+func (l *ledger) admit(now time.Duration) retry.Admission {
+	if !l.gated || l.admitted {
+		return retry.Admission{}
+	}
+	l.admitted = true
+	return l.policy.Admit(now)
 }
 
 // begin starts an operation whose first attempt is due then.
@@ -76,6 +89,32 @@ func (l *ledger) decide(o retry.Outcome, at time.Duration) retry.Decision {
 	if o.Hint.Seen {
 		rec.Hint(id, record.Hint{Valid: o.Hint.Valid, Obeyed: d.Hinted})
 	}
+	l.planned(attempt, at, d)
+	if l.cfg.Trace != nil {
+		row.Decision = d
+		l.cfg.Trace(row)
+	}
+	return d
+}
+
+// shortCircuited records that the attempt under way was not let out, and asks the policy what follows.
+func (l *ledger) shortCircuited(at time.Duration) retry.Decision {
+	attempt, o := l.policy.Attempt(), retry.Outcome{Kind: retry.ShortCircuited}
+	l.cfg.Recorder.ShortCircuited(uint32(l.id))
+	d := l.policy.Decide(at, o)
+	l.planned(attempt, at, d)
+	if l.cfg.Trace != nil {
+		l.cfg.Trace(retry.Row{
+			Client: l.id, Operation: l.operation, Attempt: attempt,
+			Due: l.due, Sent: -1, Arrived: -1, End: at, Outcome: o, Decision: d,
+		})
+	}
+	return d
+}
+
+// planned records what follows an attempt.
+func (l *ledger) planned(attempt int, at time.Duration, d retry.Decision) {
+	rec, id := l.cfg.Recorder, uint32(l.id)
 	if d.Retry {
 		rec.Delay(id, record.Delay{Retry: attempt, Planned: d.Delay, Draw: d.Draw})
 	} else {
@@ -90,11 +129,6 @@ func (l *ledger) decide(o retry.Outcome, at time.Duration) retry.Decision {
 			Draw:      d.Draw,
 		})
 	}
-	if l.cfg.Trace != nil {
-		row.Decision = d
-		l.cfg.Trace(row)
-	}
-	return d
 }
 
 func (l *ledger) recordSent(attempt int) {

@@ -170,8 +170,17 @@ func (m *Memory) step(c *caller, now time.Duration) {
 // deadline is when the attempt under way times out.
 func (c *caller) deadline() time.Duration { return c.due + c.policy.AttemptTimeout(c.due) }
 
-// send hands the attempt to the target.
+// send hands the attempt to the target, if it may leave.
 func (m *Memory) send(c *caller, now time.Duration) {
+	switch adm := c.admit(now); {
+	case adm.Refused:
+		m.goOn(c, c.shortCircuited(now), now)
+		return
+	case adm.Wait > 0:
+		c.due, c.state = now+adm.Wait, armed
+		m.schedule(&c.ev, c.due)
+		return
+	}
 	c.state, c.reached = sent, now
 	c.left(now)
 	a := target.Attempt{Client: uint32(c.id), Number: c.policy.Attempt()}
@@ -227,7 +236,12 @@ func (m *Memory) cut(now time.Duration) {
 
 // conclude ends an attempt with its outcome and arms what follows.
 func (m *Memory) conclude(c *caller, o retry.Outcome, at time.Duration) {
-	if d := c.decide(o, at); d.Retry {
+	m.goOn(c, c.decide(o, at), at)
+}
+
+// goOn does what was decided.
+func (m *Memory) goOn(c *caller, d retry.Decision, at time.Duration) {
+	if d.Retry {
 		m.arm(c, at+d.Delay, d.Hinted)
 		return
 	}
@@ -254,7 +268,7 @@ func (m *Memory) operate(c *caller, start time.Duration) {
 
 // arm prepares the attempt that leaves at due.
 func (m *Memory) arm(c *caller, due time.Duration, hinted bool) {
-	c.due, c.hinted, c.state = due, hinted, armed
+	c.due, c.hinted, c.admitted, c.state = due, hinted, false, armed
 	m.schedule(&c.ev, due)
 }
 
@@ -274,7 +288,7 @@ func (m *Memory) startOperations() {
 		if i, ok := m.idle.take(); ok {
 			c := &m.clients[i]
 			c.begin(m.idle.next)
-			c.due, c.hinted = m.idle.next, false
+			c.due, c.hinted, c.admitted = m.idle.next, false, false
 			m.send(c, m.now())
 		} else {
 			m.idle.unstarted++

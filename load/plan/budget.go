@@ -9,93 +9,63 @@ import (
 	"stormtest/load/retry/budget"
 )
 
-// budgetForm is the form of a budget.
-const budgetForm = "NAME[:KEY=VALUE,...]"
-
-// A budgetKey is one number of a budget, KEY in its text.
-type budgetKey struct {
-	name  string
-	value scalar
-}
-
 // budgetKeys are the numbers of each kind, in the order in which they are written.
-var budgetKeys = [budget.KindCount][]budgetKey{
+var budgetKeys = [budget.KindCount][]keyed{
 	budget.Finagle: {
 		{"ratio", budgetRatio{most: budget.FinagleRatioMax}},
 		{"min", budgetRate{}},
 		{"ttl", duration{at: func(p *Plan) *time.Duration { return &p.Budget.TTL }, lo: budget.TTLMin, hi: budget.TTLMax, step: time.Second}},
-		{"scope", budgetScope{}},
+		{"scope", budgetScope},
 	},
 	budget.Envoy: {
 		{"ratio", budgetRatio{most: budget.EnvoyRatioMax}},
 		{"min", count[int]{at: func(p *Plan) *int { return &p.Budget.Min }, lo: 0, hi: budget.MinMax}},
-		{"scope", budgetScope{}},
+		{"scope", budgetScope},
 	},
 	budget.AWS: {
 		{"size", budgetCount(func(c *budget.Config) *int { return &c.Size }, 1, budget.QuotaMax)},
 		{"cost", budgetCount(func(c *budget.Config) *int { return &c.Cost }, 1, budget.QuotaMax)},
 		{"throttled", budgetCount(func(c *budget.Config) *int { return &c.CostThrottled }, 1, budget.QuotaMax)},
 		{"first", budgetCount(func(c *budget.Config) *int { return &c.Credit }, 0, budget.QuotaMax)},
-		{"scope", budgetScope{}},
+		{"scope", budgetScope},
 	},
 	budget.AWSLegacy: {
 		{"size", budgetCount(func(c *budget.Config) *int { return &c.Size }, 1, budget.QuotaMax)},
 		{"cost", budgetCount(func(c *budget.Config) *int { return &c.Cost }, 1, budget.QuotaMax)},
 		{"timeout", budgetCount(func(c *budget.Config) *int { return &c.CostTimeout }, 1, budget.QuotaMax)},
 		{"first", budgetCount(func(c *budget.Config) *int { return &c.Credit }, 0, budget.QuotaMax)},
-		{"scope", budgetScope{}},
+		{"scope", budgetScope},
 	},
 	budget.GRPC: {
 		{"tokens", budgetCount(func(c *budget.Config) *int { return &c.Size }, 1, budget.GRPCSizeMax)},
 		{"ratio", thousandths{at: func(c *budget.Config) *float64 { return &c.Ratio }, lo: budget.GRPCRatioMin, hi: budget.GRPCRatioMax}},
-		{"scope", budgetScope{}},
+		{"scope", budgetScope},
 	},
 	budget.SRE: {
 		{"window", duration{at: func(p *Plan) *time.Duration { return &p.Budget.TTL }, lo: budget.TTLMin, hi: budget.WindowMax, step: time.Second}},
 		{"k", thousandths{at: func(c *budget.Config) *float64 { return &c.K }, lo: budget.KMin, hi: budget.KMax}},
-		{"scope", budgetScope{}},
+		{"scope", budgetScope},
 	},
 }
+
+var budgetScope = scope{at: func(p *Plan) *bool { return &p.Budget.Shared }}
 
 // budgetCount is a whole number of a budget.Config, in lo..hi.
 func budgetCount(at func(*budget.Config) *int, lo, hi int) scalar {
 	return count[int]{at: func(p *Plan) *int { return at(&p.Budget) }, lo: lo, hi: hi}
 }
 
-// retryBudget is a budget.Config:
-//
-//	budget = "none" | NAME [ ":" pair *( "," pair ) ]
-//	pair   = KEY "=" VALUE
-//
-// NAME is one of budget.Table, KEY one of its budgetKeys, each at most once. Keys that are
-// left out have their default.
+// retryBudget is a budget.Config, a kind of budget.Table with its budgetKeys.
 type retryBudget struct{}
 
 func (retryBudget) read(p *Plan, text string) string {
-	name, rest, numbers := strings.Cut(text, ":")
-	kind, known := budgetKind(name)
-	if !known {
-		return didYouMean(oneOf(budgetNames())+", with numbers after a colon as in finagle:ratio=20%,min=10/s", name, budgetNames())
-	}
-	scratch := Plan{Budget: budget.Table[kind].Defaults}
-	seen := map[string]bool{}
-	for numbers {
-		var pair string
-		pair, rest, numbers = strings.Cut(rest, ",")
-		key, value, found := strings.Cut(pair, "=")
-		number, known := budgetKeyNamed(kind, key)
-		switch {
-		case kind == budget.None:
-			return budget.None.String() + " alone"
-		case !known || !found:
-			return didYouMean(name+" with "+oneOf(budgetKeyNames(kind))+", each as KEY=VALUE", key, budgetKeyNames(kind))
-		case seen[key]:
-			return "each key once, not " + key + " twice"
-		}
-		seen[key] = true
-		if want := number.read(&scratch, value); want != "" {
-			return name + "'s " + key + " as " + want
-		}
+	scratch := Plan{}
+	form := kinded{names: budgetNames(), like: "finagle:ratio=20%,min=10/s", begin: func(p *Plan, at int) []keyed {
+		p.Budget = budget.Table[at].Defaults
+		return budgetKeys[at]
+	}}
+	if want := form.read(&scratch, text); want != "" {
+		return want
 	}
 	p.Budget = scratch.Budget
 	return ""
@@ -109,7 +79,7 @@ func (retryBudget) write(p *Plan) string {
 	return kind.String()
 }
 
-func (retryBudget) word() string      { return budgetForm }
+func (retryBudget) word() string      { return keyedForm }
 func (retryBudget) choices() []string { return nil }
 
 // budgetNumbers writes every number of the plan's budget, as KEY=VALUE,...
@@ -117,47 +87,17 @@ func (p *Plan) budgetNumbers() string {
 	if p.Budget.Kind >= budget.KindCount {
 		return ""
 	}
-	var pairs []string
-	for _, k := range budgetKeys[p.Budget.Kind] {
-		pairs = append(pairs, k.name+"="+k.value.write(p))
-	}
-	return strings.Join(pairs, ",")
+	return writeKeyed(p, budgetKeys[p.Budget.Kind])
 }
 
 // BudgetNumbers returns every number of the plan's budget as text, KEY=VALUE,...; empty where
 // there is none.
 func (p Plan) BudgetNumbers() string { return p.budgetNumbers() }
 
-func budgetKind(name string) (budget.Kind, bool) {
-	for k := range budget.KindCount {
-		if k.String() == name {
-			return k, true
-		}
-	}
-	return budget.None, false
-}
-
 func budgetNames() []string {
 	var names []string
 	for k := range budget.KindCount {
 		names = append(names, k.String())
-	}
-	return names
-}
-
-func budgetKeyNamed(kind budget.Kind, name string) (scalar, bool) {
-	for _, k := range budgetKeys[kind] {
-		if k.name == name {
-			return k.value, true
-		}
-	}
-	return nil, false
-}
-
-func budgetKeyNames(kind budget.Kind) []string {
-	var names []string
-	for _, k := range budgetKeys[kind] {
-		names = append(names, k.name)
 	}
 	return names
 }
@@ -219,32 +159,32 @@ func (v thousandths) write(p *Plan) string { return formatNumber(*v.at(&p.Budget
 func (thousandths) word() string           { return "number" }
 func (thousandths) choices() []string      { return nil }
 
-// The words of a budget's scope.
+// The words of a scope.
 const (
 	scopeClient = "client"
 	scopeFleet  = "fleet"
 )
 
-// budgetScope is Config.Shared.
-type budgetScope struct{}
+// scope is whether the fleet shares what each client has otherwise.
+type scope struct{ at func(*Plan) *bool }
 
-func (v budgetScope) read(p *Plan, text string) string {
+func (v scope) read(p *Plan, text string) string {
 	if text != scopeClient && text != scopeFleet {
 		return didYouMean(oneOf(v.choices()), text, v.choices())
 	}
-	p.Budget.Shared = text == scopeFleet
+	*v.at(p) = text == scopeFleet
 	return ""
 }
 
-func (budgetScope) write(p *Plan) string {
-	if p.Budget.Shared {
+func (v scope) write(p *Plan) string {
+	if *v.at(p) {
 		return scopeFleet
 	}
 	return scopeClient
 }
 
-func (budgetScope) word() string      { return scopeClient + "|" + scopeFleet }
-func (budgetScope) choices() []string { return []string{scopeClient, scopeFleet} }
+func (scope) word() string      { return scopeClient + "|" + scopeFleet }
+func (scope) choices() []string { return []string{scopeClient, scopeFleet} }
 
 // budgetWarnings says what the budget does not do, and how much it allows whatever its numbers
 // say: the floor of a budget that every client has for itself is one for each of them, and so are

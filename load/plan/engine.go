@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"stormtest/load/backoff"
+	"stormtest/load/retry/breaker"
 	"stormtest/load/retry/budget"
 	"stormtest/target/station"
 )
@@ -84,7 +85,9 @@ func (p *Plan) stands() (field, want string) {
 		if i > 0 {
 			field, where = "layer", " of layer "+l.Name
 		}
-		if name := q.neverWaits(); name != "" {
+		if name := q.neverWaits(); name != "" && q.breaks() {
+			return field, "a limit of max-retries with " + name + where + " and a breaker in virtual time: what an open breaker refuses comes back at the same moment, for ever"
+		} else if name != "" {
 			return field, "a latency, a Retry-After that is sent and honoured, a limit of max-retries or a budget other than envoy with " + name + where + " in virtual time: a client that is refused comes back at the same moment, for ever"
 		}
 		name := q.standsStill()
@@ -110,6 +113,9 @@ func (p *Plan) neverWaits() string {
 	if p.MaxRetries != Unlimited {
 		return ""
 	}
+	if p.breaks() {
+		return p.standsStill() // what is refused is not sent, and costs no budget
+	}
 	if k := p.Budget.Kind; k != budget.None && k != budget.Envoy {
 		return "" // it is used up; what Envoy's allows comes back with every retry that fails
 	}
@@ -119,7 +125,7 @@ func (p *Plan) neverWaits() string {
 // standsStill returns a strategy of p under which nothing that a client does takes any virtual time, as long as it
 // may retry; empty where there is none.
 func (p *Plan) standsStill() string {
-	if p.Latency != (Law{}) || p.Model == ModelOCC || p.hinted() {
+	if !p.breaks() && (p.Latency != (Law{}) || p.Model == ModelOCC || p.hinted()) {
 		return "" // writers of one row take turns: one of each moment succeeds
 	}
 	for _, name := range p.Strategies {
@@ -129,6 +135,9 @@ func (p *Plan) standsStill() string {
 	}
 	return ""
 }
+
+// breaks reports whether there is a circuit breaker.
+func (p *Plan) breaks() bool { return p.Breaker.Kind != breaker.None }
 
 // hinted says that every answer that can be retried at its own moment has a Retry-After, of a second or more, that clients
 // honour.
@@ -150,6 +159,9 @@ func (p *Plan) retriesOfAMoment() float64 {
 	most := math.Inf(1)
 	if p.MaxRetries != Unlimited {
 		most = float64(operations * float64(p.MaxRetries))
+	}
+	if p.breaks() {
+		return most
 	}
 	accounts := float64(p.Clients)
 	if p.Budget.Shared {

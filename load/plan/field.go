@@ -286,7 +286,7 @@ var table = []Field{
 		value: duration{at: func(p *Plan) *time.Duration { return &p.MaxElapsed }, lo: 1, hi: day, specials: []special{{unlimited, 0}}}},
 	{Name: "budget", Group: Policy, Usage: "What a retry needs beside the limits: none, finagle (ratio of first attempts, min/s, ttl), envoy (ratio of operations under way, min), aws (size, cost, throttled, first), aws-legacy (size, cost, timeout, first), grpc (tokens, ratio) or sre (window, k), each for one client or the fleet (scope), as in finagle:ratio=20%,min=10/s,ttl=10s,scope=client, envoy:ratio=20%,min=3,scope=fleet and aws:size=500,cost=14,throttled=5,first=1,scope=client",
 		value: retryBudget{}},
-	{Name: "breaker", Group: Policy, Usage: "Circuit breaker of each client or the fleet", later: true,
+	{Name: "breaker", Group: Policy, Usage: "Circuit breaker, which every attempt must pass and which refuses them, unsent, while the target fails: none, consecutive (failures in a row), rate (share of failures among at least so many calls of a window, which is a number of outcomes or a time), gobreaker, resilience4j or polly, which are as shipped; each with open (time), jitter (share of it on top), probes (let through when it is over, at a time), successes (of them, that close it) and scope (client or fleet), as in consecutive:failures=5,open=1m,jitter=0%,probes=1,successes=1,scope=client and rate:share=50%,calls=20,window=10s", later: true,
 		value: circuitBreaker{}},
 	{Name: "hedge", Group: Policy, Usage: "Send a copy of a first attempt that has no answer after this time, or has failed before, up to so many copies (1..4), each after the same time; the first success counts. Retries follow when all of them have failed", later: true,
 		value: hedge{}},

@@ -20,6 +20,7 @@ func (p Plan) Warnings() []string {
 	w = append(w, p.idleStrategyFields()...)
 	w = append(w, p.idlePolicyFields()...)
 	w = append(w, p.budgetWarnings()...)
+	w = append(w, p.breakerWarnings()...)
 	w = append(w, p.idleTargetFields()...)
 	total := p.OperationsTotal()
 	if p.RatePerSecond == 0 && total < int64(p.Clients) {

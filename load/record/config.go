@@ -167,7 +167,8 @@ type End struct {
 	Connections        int64
 	Replayed           int64
 	TimerSource        string
-	Budget             *Budget // nil where every retry is allowed
+	Budget             *Budget  // nil where every retry is allowed
+	Breaker            *Breaker // nil where nothing breaks the circuit
 	Hedging            *Hedging
 	Notes              []string
 

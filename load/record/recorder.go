@@ -134,6 +134,9 @@ func (r *Recorder) Outcome(client uint32, s Sample) { r.shard(client).outcome(s)
 // an index into Config.LostNames.
 func (r *Recorder) Lost(client uint32, how int) { r.shard(client).lose(how) }
 
+// ShortCircuited records an attempt of client that was due and not let out: it is not Sent, and has no Outcome.
+func (r *Recorder) ShortCircuited(client uint32) { r.shard(client).shortCircuit() }
+
 // Delay records a sleep that client planned.
 func (r *Recorder) Delay(client uint32, d Delay) { r.shard(client).delayed(d) }
 

@@ -157,7 +157,7 @@ type Breaker struct {
 	// ShortCircuited counts attempts that were not sent.
 	ShortCircuited int64 `json:"short_circuited"`
 	OpenAtEnd      int64 `json:"open_at_end"` // breakers that were open or half-open
-	// OpenShare is of the breakers' time, in 0..1; nil for a run without length.
+	// OpenShare is of the breakers' time, in 0..1: that in which they were open or half-open. nil for a run without length.
 	OpenShare *float64 `json:"open_share"`
 }
 

@@ -16,6 +16,7 @@ type shard struct {
 	completed            time.Duration       // last success
 	sent, first, retries int64
 	hedges               int64
+	shortCircuited       int64
 	outcomes             [outcomeCounters]int64
 	lost                 [NamesMax + 1]int64
 	hints                Hints
@@ -68,7 +69,7 @@ func (s *shard) reset(c Config) {
 	defer s.mu.Unlock()
 	s.expect(c)
 	s.started, s.succeeded, s.completed = 0, 0, 0
-	s.sent, s.first, s.retries, s.hedges = 0, 0, 0, 0
+	s.sent, s.first, s.retries, s.hedges, s.shortCircuited = 0, 0, 0, 0, 0
 	s.delays, s.atCap, s.atFloor = 0, 0, 0
 	s.hints = Hints{}
 	clear(s.gaveUp[:])
@@ -140,6 +141,12 @@ func (s *shard) lose(how int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.lost[nameIndex(how)]++
+}
+
+func (s *shard) shortCircuit() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.shortCircuited++
 }
 
 func (s *shard) delayed(d Delay) {
@@ -222,6 +229,7 @@ func (s *shard) mergeCounters(t *shard) {
 	s.first += t.first
 	s.retries += t.retries
 	s.hedges += t.hedges
+	s.shortCircuited += t.shortCircuited
 	s.delays += t.delays
 	s.atCap += t.atCap
 	s.atFloor += t.atFloor

@@ -137,6 +137,9 @@ func (s *Solo) Outcome(x Sample) {
 // Lost is [Recorder.Lost].
 func (s *Solo) Lost(how int) { s.clients.lost[nameIndex(how)]++ }
 
+// ShortCircuited is [Recorder.ShortCircuited].
+func (s *Solo) ShortCircuited() { s.clients.shortCircuited++ }
+
 // Delay is [Recorder.Delay].
 func (s *Solo) Delay(d Delay) {
 	c := s.clients

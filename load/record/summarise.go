@@ -37,6 +37,7 @@ func summarise(r *Recorder, e End) Run {
 		Hints:              clients.hints,
 		Budget:             e.Budget,
 		Hedging:            e.Hedging,
+		Breaker:            e.Breaker,
 		Notes:              append([]string{}, e.Notes...),
 		Outside:            e.Outside.known(),
 	}
@@ -104,6 +105,8 @@ func summariseClients(run *Run, clients *shard, c Config, e End) {
 		Hedges:        clients.hedges,
 		ByOutcome:     map[string]int64{},
 		InFlightAtEnd: e.InFlight,
+
+		ShortCircuited: clients.shortCircuited,
 	}
 	for k, n := range clients.outcomes {
 		if n != 0 {

@@ -23,10 +23,13 @@ const (
 //	Refused ... LookupFailed                Retryable     Final        all ("connect")
 //	Timeout                                 Retryable     Final        yes
 //	Reset, Malformed                        Retryable     Final        none
+//	ShortCircuited                          cannot be     Retryable    none
 //
 // A 3xx is a success because nothing here follows redirects: the target has answered. An
 // answer 2xx or 3xx that is listed, such as a 202 that means "not yet", is a failure.
 // 500 and resets are opt-in, because there the work may have been done; 501 never helps.
+//
+// What a breaker did not let out is always worth a retry: nobody has been asked yet.
 //
 // On which statuses Retry-After counts: on every one that is Retryable.
 func (s Set) Classify(o Outcome) Class { return s.classify(o.Kind, o.Status) }
@@ -35,7 +38,7 @@ func (s Set) Classify(o Outcome) Class { return s.classify(o.Kind, o.Status) }
 func (s *Set) classify(k Kind, status int) Class {
 	switch {
 	case k != Responded:
-		if s.kinds>>k&1 == 1 {
+		if s.kinds>>k&1 == 1 || k == ShortCircuited {
 			return Retryable
 		}
 	case s.hasStatus(status):

@@ -81,7 +81,7 @@ func TestKeys(t *testing.T) {
 	for r, want := range map[retry.Reason]string{
 		retry.Retrying: "retrying", retry.Succeeded: "succeeded", retry.NotRetryable: "not_retryable",
 		retry.NotIdempotent: "not_idempotent", retry.MaxRetries: "max_retries",
-		retry.MaxElapsed: "max_elapsed", retry.RefusedByBudget: "refused_by_budget", retry.CallerGone: "caller_gone", retry.ReasonCount: "Reason(8)", 255: "Reason(255)",
+		retry.MaxElapsed: "max_elapsed", retry.RefusedByBudget: "refused_by_budget", retry.Throttled: "refused_by_budget", retry.CallerGone: "caller_gone", retry.ReasonCount: "Reason(9)", 255: "Reason(255)",
 	} {
 		if got := r.String(); got != want {
 			t.Errorf("Reason(%d).String() = %q, want %q", uint8(r), got, want)

@@ -6,8 +6,12 @@
 //	c.Init(&policy, backoffStream, hintStream)
 //	c.Begin(now)
 //	for {
-//		c.Leave(now) // for a budget, if there is one
-//		outcome, now = send(c.AttemptTimeout(now))
+//		a := c.Admit(now) // for a breaker or a throttle, if there is one
+//		now = sleep(now + a.Wait)
+//		if outcome = (Outcome{Kind: ShortCircuited}); !a.Refused {
+//			c.Leave(now) // for a budget, if there is one
+//			outcome, now = send(c.AttemptTimeout(now))
+//		}
 //		d := c.Decide(now, outcome)
 //		if !d.Retry {
 //			break // d.Reason says why, c.Last with what
@@ -23,10 +27,11 @@ import (
 	"math/rand/v2"
 	"time"
 
+	"stormtest/load/retry/breaker"
 	"stormtest/load/retry/budget"
 )
 
-// A Client keeps one operation after another within a Policy. It takes 72 bytes and may be
+// A Client keeps one operation after another within a Policy. It takes 80 bytes and may be
 // an element of a slice; it may be copied between operations, but then the copies share
 // their streams and their budget. The zero Client is ready for Init only.
 //
@@ -48,6 +53,10 @@ func (c *Client) Init(p *Policy, backoffRand, hintRand *rand.Rand) {
 // Under makes c ask an account before each retry, from the next Begin on; nil is none. The
 // account may be shared with other clients.
 func (c *Client) Under(a *budget.Account) { c.judge.Under(a) }
+
+// Behind makes c ask a breaker before each attempt, from the next Begin on; nil is none. The breaker may be shared with
+// other clients.
+func (c *Client) Behind(b *breaker.Breaker) { c.judge.Behind(b) }
 
 // Begin starts an operation whose first attempt is due now. One that was under way is
 // cancelled.

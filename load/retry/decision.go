@@ -18,6 +18,7 @@ const (
 	MaxElapsed                    // the next attempt would start at MaxElapsed or later
 	RefusedByBudget               // the client's account allows no retry now
 	CallerGone                    // of a call that a service makes for a request: its client gave that up, and the service with it
+	Throttled                     // the same, but the account did not let the first attempt out: no delay was asked for
 	ReasonCount                   // of reasons: the length of a table indexed by Reason
 )
 
@@ -30,6 +31,7 @@ var reasonKeys = [ReasonCount]string{
 	MaxElapsed:      "max_elapsed",
 	RefusedByBudget: "refused_by_budget",
 	CallerGone:      "caller_gone",
+	Throttled:       "refused_by_budget",
 }
 
 // Drew reports whether the strategy was asked for a delay: for a retry, and for one that was forbidden when its delay

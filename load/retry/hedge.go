@@ -4,6 +4,7 @@ import (
 	"math/bits"
 	"time"
 
+	"stormtest/load/retry/breaker"
 	"stormtest/load/retry/budget"
 )
 
@@ -42,6 +43,7 @@ func (h Hedge) valid() bool {
 type Hedger struct {
 	due     time.Duration // of the next copy
 	tickets [HedgesMost]budget.Ticket
+	passes  [HedgesMost]breaker.Ticket
 	live    uint8 // bit j: attempt j is under way
 	turns   uint8 // copies that were sent or withheld
 }
@@ -92,7 +94,7 @@ func (j *Judge) HedgeDue(s *State, h *Hedger) (at time.Duration, ok bool) {
 
 // hedges reports whether a copy is to come.
 func (j *Judge) hedges(s *State, h *Hedger) bool {
-	return s.open && s.attempt == 0 && int(h.turns) < j.policy.Hedge.Most
+	return s.stage == open && s.attempt == 0 && int(h.turns) < j.policy.Hedge.Most
 }
 
 // HedgeTurn says what follows where a copy is due now, by HedgeDue.
@@ -121,12 +123,10 @@ func (j *Judge) Hear(s *State, h *Hedger, now time.Duration, heard Heard) Turn {
 		}
 		return Turn{Decision: j.Decide(s, now, o)}
 	}
-	if j.account != nil {
-		if heard.Attempt == 0 {
-			j.account.Over(now, failure(o), &s.ticket)
-		} else {
-			j.endCopy(h, now, heard.Attempt, failure(o))
-		}
+	if heard.Attempt == 0 {
+		j.waitForCopies(s, now, o)
+	} else {
+		j.endCopy(h, now, heard.Attempt, failure(o))
 	}
 	if !copies {
 		return Turn{Waits: true}
@@ -171,7 +171,17 @@ func (j *Judge) lets(s *State, h *Hedger, now time.Duration) bool {
 	if j.timeLeft(s, now) == 0 || !j.policy.repeatable(Timeout) {
 		return false
 	}
-	return j.account == nil || j.account.AskHedge(now, &h.tickets[h.turns-1])
+	pass := &h.passes[h.turns-1]
+	if j.breaker != nil && !j.breaker.Allow(now, pass) {
+		return false
+	}
+	if j.account == nil || j.account.AskHedge(now, &h.tickets[h.turns-1]) {
+		return true
+	}
+	if j.breaker != nil {
+		j.breaker.Cancel(now, pass)
+	}
+	return false
 }
 
 // settle ends the operation with an outcome that is final, whichever attempt's it is.
@@ -200,19 +210,35 @@ func (j *Judge) settle(s *State, h *Hedger, now time.Duration, heard Heard) Turn
 	return t
 }
 
-// endCopy tells the account the outcome of a copy.
+// waitForCopies tells account and breaker of the failure of the operation's own attempt.
+func (j *Judge) waitForCopies(s *State, now time.Duration, o Outcome) {
+	if j.breaker != nil {
+		j.breaker.Report(now, true, &s.pass)
+	}
+	if j.account != nil {
+		j.account.Over(now, failure(o), &s.ticket)
+	}
+}
+
+// endCopy tells account and breaker the outcome of a copy.
 func (j *Judge) endCopy(h *Hedger, now time.Duration, attempt int, o budget.Outcome) {
+	if j.breaker != nil {
+		j.breaker.Report(now, o.Retryable(), &h.passes[attempt-1])
+	}
 	if j.account != nil {
 		j.account.EndHedge(now, o, &h.tickets[attempt-1])
 	}
 }
 
-// dropCopies tells the account of the copies that are under way that nobody waits for them.
+// dropCopies tells account and breaker of the copies that are under way that nobody waits for them.
 func (j *Judge) dropCopies(h *Hedger, now time.Duration) {
-	if j.account == nil {
-		return
-	}
 	for copies := h.live >> 1; copies != 0; copies &= copies - 1 {
-		j.account.DropHedge(now, &h.tickets[bits.TrailingZeros8(copies)])
+		i := bits.TrailingZeros8(copies)
+		if j.account != nil {
+			j.account.DropHedge(now, &h.tickets[i])
+		}
+		if j.breaker != nil {
+			j.breaker.Cancel(now, &h.passes[i])
+		}
 	}
 }

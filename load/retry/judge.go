@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"stormtest/load/backoff"
+	"stormtest/load/retry/breaker"
 	"stormtest/load/retry/budget"
 )
 
@@ -19,21 +20,33 @@ type Judge struct {
 	policy  *Policy
 	backoff *rand.Rand
 	hint    *rand.Rand
-	account *budget.Account // nil: every retry is allowed
+	account *budget.Account  // nil: every retry is allowed
+	breaker *breaker.Breaker // nil: every attempt may leave
 }
 
 // A State is how far one client has come with its operation. It takes 40 bytes and holds no
 // pointer, so that a collector need not look at it. The zero State has no operation under way.
 type State struct {
-	begun   time.Duration // when the first attempt of this operation was due
-	prev    time.Duration // the strategy's previous draw of this operation
-	carry   float64       // the strategy's own, see backoff.Attempt
-	ticket  budget.Ticket // of this operation, for the account
-	attempt int32         // number of the attempt under way, 0 first; so also the next retry's index k
-	status  int16         // of the last outcome
-	kind    Kind          // of the last outcome
-	open    bool          // between Begin and the decision that ends the operation
+	begun   time.Duration  // when the first attempt of this operation was due
+	prev    time.Duration  // the strategy's previous draw of this operation
+	carry   float64        // the strategy's own, see backoff.Attempt
+	ticket  budget.Ticket  // of this operation, for the account
+	pass    breaker.Ticket // of the attempt under way, for the breaker
+	attempt int32          // number of the attempt under way, 0 first; so also the next retry's index k
+	status  int16          // of the last outcome
+	kind    Kind           // of the last outcome
+	stage   stage
 }
+
+// A stage says whether an operation is under way, and what became of its attempt before it could leave.
+type stage uint8
+
+const (
+	over      stage = iota // no operation is under way
+	open                   // between Begin and the decision that ends the operation
+	throttled              // the account did not let the first attempt out
+	late                   // it would have, but not before the end of MaxElapsed
+)
 
 // Init is [Client.Init], but that the streams are those of whatever client is decided for.
 func (j *Judge) Init(p *Policy, backoffRand, hintRand *rand.Rand) {
@@ -44,10 +57,14 @@ func (j *Judge) Init(p *Policy, backoffRand, hintRand *rand.Rand) {
 // Begin on until the operation has ended.
 func (j *Judge) Under(a *budget.Account) { j.account = a }
 
+// Behind makes j ask a breaker before each attempt. For one State it must be the same breaker from Begin on until the
+// operation has ended.
+func (j *Judge) Behind(b *breaker.Breaker) { j.breaker = b }
+
 // Begin is [Client.Begin].
 func (j *Judge) Begin(s *State, now time.Duration) {
 	j.Cancel(s, now)
-	*s = State{begun: now, open: true}
+	*s = State{begun: now, stage: open}
 }
 
 // BeginWithin is Begin for an operation that has so much time left, and no more, however long MaxElapsed is; that must
@@ -66,14 +83,17 @@ func (j *Judge) Leave(s *State, now time.Duration) {
 
 // Cancel is [Client.Cancel].
 func (j *Judge) Cancel(s *State, now time.Duration) {
-	if s.open && j.account != nil {
+	if s.stage != over && j.account != nil {
 		j.account.Cancel(now, &s.ticket)
 	}
-	s.open = false
+	if s.stage != over && j.breaker != nil {
+		j.breaker.Cancel(now, &s.pass)
+	}
+	s.stage = over
 }
 
 // Open reports whether an operation is under way.
-func (s *State) Open() bool { return s.open }
+func (s *State) Open() bool { return s.stage != over }
 
 // Attempt is [Client.Attempt].
 func (s *State) Attempt() int { return int(s.attempt) }
@@ -103,22 +123,29 @@ func (j *Judge) AttemptTimeout(s *State, now time.Duration) time.Duration {
 
 // Decide is [Client.Decide].
 func (j *Judge) Decide(s *State, now time.Duration, o Outcome) Decision {
-	if !s.open {
+	if s.stage == over {
 		panic("retry: BUG: Decide without an operation under way")
 	}
 	s.kind, s.status = o.Kind, int16(o.Status)
 	p := j.policy
 
-	switch p.RetryOn.classify(o.Kind, o.Status) {
-	case Success:
+	class := p.RetryOn.classify(o.Kind, o.Status)
+	if j.breaker != nil && o.Kind != ShortCircuited {
+		j.breaker.Report(now, class == Retryable, &s.pass)
+	}
+	switch {
+	case s.stage == throttled:
+		s.stage = over // of which the account knows nothing
+		return ended(Throttled)
+	case class == Success:
 		return j.end(s, now, Succeeded)
-	case Final:
+	case class == Final:
 		return j.end(s, now, NotRetryable)
 	}
 	if !p.repeatable(o.Kind) {
 		return j.end(s, now, NotIdempotent)
 	}
-	if p.MaxRetries != Unlimited && s.Attempt() >= p.MaxRetries {
+	if p.MaxRetries != Unlimited && s.Attempt() >= p.MaxRetries && s.stage != late {
 		return j.end(s, now, MaxRetries)
 	}
 	a := backoff.Attempt{Retry: s.Attempt(), Prev: s.prev, Carry: &s.carry}
@@ -131,13 +158,13 @@ func (j *Judge) Decide(s *State, now time.Duration, o Outcome) Decision {
 	if floor := p.floor(o); floor > 0 {
 		delay, hinted = j.honour(floor, a, draw)
 	}
-	if p.MaxElapsed != 0 && delay >= j.timeLeft(s, now) {
+	if p.MaxElapsed != 0 && (delay >= j.timeLeft(s, now) || s.stage == late) {
 		d := j.end(s, now, MaxElapsed)
 		d.Draw = draw
 		return d
 	}
 	if j.account != nil && !j.account.Ask(now, failure(o), &s.ticket) {
-		s.open = false // and the account knows
+		s.stage = over // and the account knows
 		d := ended(RefusedByBudget)
 		d.Draw = draw
 		return d
@@ -168,7 +195,7 @@ func (j *Judge) honour(floor time.Duration, a backoff.Attempt, draw time.Duratio
 
 // end closes the operation.
 func (j *Judge) end(s *State, now time.Duration, r Reason) Decision {
-	s.open = false
+	s.stage = over
 	if j.account != nil {
 		j.account.End(now, s.known(r), &s.ticket)
 	}

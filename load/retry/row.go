@@ -8,7 +8,7 @@ type Row struct {
 	Operation int64 // of this client, from 0
 	Attempt   int   // 0 is the first
 	Due       time.Duration
-	Sent      time.Duration
+	Sent      time.Duration // negative: it was not
 	Arrived   time.Duration // at the target; negative: it did not, or nobody knows
 	End       time.Duration
 	Outcome   Outcome

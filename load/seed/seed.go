@@ -21,6 +21,7 @@ const (
 	Network    Purpose = 5 // latency and loss of one client's messages, in virtual time
 	Budget     Purpose = 6 // retries that one retry budget rejects by chance
 	Advice     Purpose = 7 // seeds with which a search tries policies; the client is the level
+	Breaker    Purpose = 8 // open times of one circuit breaker
 )
 
 // Stream returns the generator of one client for one purpose in the run seeded with run.

@@ -72,11 +72,44 @@ func (e *engine) judgeOf(id uint32) *retry.Judge {
 	if e.budget != nil {
 		e.judge.Under(e.budget.Account(int(id)))
 	}
+	if e.breakers != nil {
+		e.judge.Behind(e.breakers.Breaker(int(id)))
+	}
 	return &e.judge
 }
 
-// send lets the attempt leave that is due now.
+// send lets the attempt leave that is due now, if it may.
 func (e *engine) send(id uint32) {
+	if e.gated && !e.admitted(id) {
+		return
+	}
+	e.leave(id)
+}
+
+// admitted reports whether the attempt that is due may leave now. One that has to wait is due later, and one that may not
+// leave at all ends here.
+func (e *engine) admitted(id uint32) bool {
+	c := &e.clients[id]
+	adm := e.judgeOf(id).Admit(&c.state, e.now)
+	switch {
+	case adm.Refused:
+		a, o := attempt{c.state.Attempt(), e.now, -1}, retry.Outcome{Kind: retry.ShortCircuited}
+		d := e.decide(id, o)
+		if e.rec != nil {
+			e.rec.ShortCircuited()
+			e.planned(id, a, d)
+		}
+		e.follow(id, a, o, d)
+	case adm.Wait > 0:
+		e.schedule(e.now+adm.Wait, kindReady|id)
+	default:
+		return true
+	}
+	return false
+}
+
+// leave sends the attempt.
+func (e *engine) leave(id uint32) {
 	c := &e.clients[id]
 	e.stats.Attempts++
 	if e.budget != nil {
@@ -205,19 +238,20 @@ func (e *engine) conclude(id uint32, a attempt, o retry.Outcome) {
 // decide asks the policy what follows an outcome.
 func (e *engine) decide(id uint32, o retry.Outcome) retry.Decision {
 	c := &e.clients[id]
-	if e.budget != nil {
-		e.judge.Under(e.budget.Account(int(id)))
-	}
 	e.chance.of, e.hint.of = id, id
-	return e.judge.Decide(&c.state, e.now, o)
+	return e.judgeOf(id).Decide(&c.state, e.now, o)
 }
 
 // follow does what was decided.
 func (e *engine) follow(id uint32, a attempt, o retry.Outcome, d retry.Decision) {
 	if e.trace != nil {
+		sent := a.left
+		if o.Kind == retry.ShortCircuited {
+			sent = -1
+		}
 		e.trace(retry.Row{
 			Client: int(id), Operation: e.clients[id].operations(), Attempt: a.number,
-			Due: a.left, Sent: a.left, Arrived: a.reached, End: e.now, Outcome: o, Decision: d,
+			Due: a.left, Sent: sent, Arrived: a.reached, End: e.now, Outcome: o, Decision: d,
 		})
 	}
 	if d.Retry {
@@ -247,6 +281,11 @@ func (e *engine) record(id uint32, a attempt, o retry.Outcome, d retry.Decision)
 	if o.Hint.Seen {
 		e.rec.Hint(record.Hint{Valid: o.Hint.Valid, Obeyed: d.Hinted})
 	}
+	e.planned(id, a, d)
+}
+
+// planned tells the recorder of what follows an attempt.
+func (e *engine) planned(id uint32, a attempt, d retry.Decision) {
 	if d.Retry {
 		e.rec.Delay(record.Delay{Retry: a.number, Planned: d.Delay, Draw: d.Draw})
 		return

@@ -9,6 +9,7 @@ import (
 	"stormtest/load/plan"
 	"stormtest/load/record"
 	"stormtest/load/retry"
+	"stormtest/load/retry/breaker"
 	"stormtest/load/retry/budget"
 	"stormtest/load/seed"
 	"stormtest/target/station"
@@ -43,6 +44,8 @@ type Config struct {
 	Seed uint64
 	// Budget holds the accounts that the clients' retries need; nil is no budget.
 	Budget *budget.Bank
+	// Breakers are what every attempt must pass; nil is none.
+	Breakers *breaker.Bank
 	// Recorder takes what is measured; nil measures nothing, and the run is counted in Stats only.
 	Recorder *record.Recorder
 	// Trace, where set, is called once for every attempt that ended, in the order of the ends.
@@ -89,11 +92,13 @@ type engine struct {
 	trace func(retry.Row)
 	beat  func(time.Duration)
 
-	policy retry.Policy
-	judge  retry.Judge
-	budget *budget.Bank // nil: every retry is allowed
-	chance delayChance  // what the judge draws from
-	hint   streams      // what it draws the spread of a hint from; empty where the policy does not
+	policy   retry.Policy
+	judge    retry.Judge
+	budget   *budget.Bank  // nil: every retry is allowed
+	breakers *breaker.Bank // nil: every attempt may leave
+	gated    bool          // attempts ask before they leave
+	chance   delayChance   // what the judge draws from
+	hint     streams       // what it draws the spread of a hint from; empty where the policy does not
 
 	station *station.Station // nil: the target is row
 	row     *row
@@ -123,7 +128,8 @@ type engine struct {
 func newEngine(c Config) *engine {
 	p := c.Plan
 	e := &engine{
-		plan: p, policy: p.Policy(c.Strategy), trace: c.Trace, beat: c.Beat, budget: c.Budget,
+		plan: p, policy: p.Policy(c.Strategy), trace: c.Trace, beat: c.Beat, budget: c.Budget, breakers: c.Breakers,
+		gated:    c.Breakers != nil || c.Budget.Gates(),
 		instant:  p.Model == plan.ModelRejectIfBusy,
 		net:      newNetwork(p, c.Seed),
 		queue:    newQueue(p.Clients),
@@ -187,6 +193,7 @@ const (
 	kindNews
 	kindRead // of a flight to a row: it reads the version
 	kindWrite
+	kindReady // an attempt that had to wait for its turn
 )
 
 // prepare schedules what is known from the start.
@@ -304,6 +311,8 @@ func (e *engine) handle(id uint32) {
 		e.read(index)
 	case kindWrite:
 		e.write(index)
+	case kindReady:
+		e.leave(index)
 	}
 }
 

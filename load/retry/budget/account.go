@@ -11,9 +11,13 @@ import (
 type Ledger struct {
 	Deposits int64 // first attempts
 	Taken    int64 // retries allowed
-	Returned int64 // of these, cancelled in their sleep
+	Returned int64 // of these, cancelled in their sleep, or not let out by something else
 	Spent    int64 // of these, sent
 	Refused  int64 // retries not allowed
+
+	RefusedFirst int64         // first attempts not let out
+	Delayed      int64         // attempts that had to wait
+	DelayTotal   time.Duration // and how long in all
 
 	// Lowest and Highest are the extremes of the balance, in retries, where it was looked at:
 	// at the start, after everything that happened, and at the end.
@@ -33,6 +37,8 @@ type Ledger struct {
 type Account struct {
 	width time.Duration // of the intervals of the series; 0 is none
 
+	gated bool // rule is a gate
+
 	mu     sync.Mutex
 	rule   rule
 	now    time.Duration
@@ -43,6 +49,7 @@ type Account struct {
 // from chance where its rule does, and keeps a series.
 func (a *Account) init(c Config, chance *rand.Rand, s Series) {
 	a.rule = Table[c.Kind].new(c, chance)
+	_, a.gated = a.rule.(gate)
 	if s.Intervals > 0 {
 		a.width = s.Width
 		a.ledger.Balance = make([]int64, 0, s.Intervals)
@@ -51,18 +58,60 @@ func (a *Account) init(c Config, chance *rand.Rand, s Series) {
 	a.ledger.Highest = a.ledger.Lowest
 }
 
+// Admit reports whether the attempt that is due now may leave, first or retry, and how long it has to wait first. Where
+// that were most or longer, it took nothing. Where it may not leave, a first attempt alone, its operation has
+// ended: nothing more is told of it.
+func (a *Account) Admit(now, most time.Duration, t *Ticket) (wait time.Duration, ok bool) {
+	if !a.gated {
+		return 0, true
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	now = a.moment(now)
+	g, _ := a.rule.(gate)
+	wait, ok = g.admit(now, most, t)
+	switch {
+	case !ok:
+		a.ledger.RefusedFirst++
+	case wait > 0 && wait < most:
+		a.ledger.Delayed++
+		a.ledger.DelayTotal += wait
+	}
+	a.watch()
+	return wait, ok
+}
+
+// Bar tells that the attempt that was to leave now does not, for something else did not let it out. A retry gives back
+// what it took. The operation goes on: it asks for a retry, or ends.
+func (a *Account) Bar(now time.Duration, t *Ticket) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	now = a.moment(now)
+	switch t.state() {
+	case idle:
+		a.rule.note(now, blocked, 0, t)
+	case asleep:
+		a.ledger.Returned++
+		a.rule.note(now, returned, 0, t)
+	default:
+		panic("budget: BUG: an attempt is barred that is not about to leave")
+	}
+	t.become(barred)
+	a.watch()
+}
+
 // Leave tells that the operation's first attempt, or the retry that was allowed, leaves now.
 func (a *Account) Leave(now time.Duration, t *Ticket) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	now = a.moment(now)
-	switch t.state {
+	switch t.state() {
 	case idle:
-		t.state = first
+		t.become(first)
 		a.ledger.Deposits++
 		a.rule.note(now, opened, 0, t)
 	case asleep:
-		t.state = retrying
+		t.become(retrying)
 		a.ledger.Spent++
 	default:
 		panic("budget: BUG: an attempt leaves before the one before it has its outcome")
@@ -70,19 +119,19 @@ func (a *Account) Leave(now time.Duration, t *Ticket) {
 	a.watch()
 }
 
-// Ask reports whether the attempt that failed now, as o says, may be followed by a retry.
+// Ask reports whether the attempt that failed now, as o says, or was barred, may be followed by a retry.
 // Where it may not the operation has ended. o is Failed, Throttled or TimedOut.
 func (a *Account) Ask(now time.Duration, o Outcome, t *Ticket) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	now = a.moment(now)
-	if !o.retryable() {
+	if !o.Retryable() {
 		panic("budget: BUG: a retry is asked for after a success or a final failure")
 	}
 	a.over(now, o, t)
 	allowed := a.rule.take(now, o, t)
 	if allowed {
-		t.state = asleep
+		t.become(asleep)
 		a.ledger.Taken++
 	} else {
 		a.ledger.Refused++
@@ -108,9 +157,10 @@ func (a *Account) Cancel(now time.Duration, t *Ticket) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	now = a.moment(now)
-	switch t.state {
+	switch t.state() {
 	case idle:
 		return
+	case barred:
 	case asleep:
 		a.ledger.Returned++
 		a.rule.note(now, returned, 0, t)
@@ -124,13 +174,14 @@ func (a *Account) Cancel(now time.Duration, t *Ticket) {
 
 // over ends the attempt under way. The caller holds mu, as for all that follow.
 func (a *Account) over(now time.Duration, o Outcome, t *Ticket) {
-	if t.state == waiting {
-		return // it was told before
-	}
-	if t.state != first && t.state != retrying {
+	switch t.state() {
+	case first, retrying:
+		a.rule.note(now, answered, o, t)
+	case waiting: // it was told before
+	case barred: // nobody was asked, and nobody has answered
+	default:
 		panic("budget: BUG: an outcome without an attempt under way")
 	}
-	a.rule.note(now, answered, o, t)
 }
 
 func (a *Account) close(now time.Duration, t *Ticket) {

@@ -65,6 +65,9 @@ func (b *Bank) Account(client int) *Account {
 	return &b.accounts[client]
 }
 
+// Gates reports whether the accounts are asked before an attempt leaves, too.
+func (b *Bank) Gates() bool { return b != nil && len(b.accounts) > 0 && b.accounts[0].gated }
+
 // Accounts is how many there are.
 func (b *Bank) Accounts() int64 { return int64(len(b.accounts)) }
 
@@ -80,6 +83,9 @@ func (b *Bank) Ledger(end time.Duration) Ledger {
 		sum.Returned += l.Returned
 		sum.Spent += l.Spent
 		sum.Refused += l.Refused
+		sum.RefusedFirst += l.RefusedFirst
+		sum.Delayed += l.Delayed
+		sum.DelayTotal += l.DelayTotal
 		sum.Lowest = min(sum.Lowest, l.Lowest)
 		sum.Highest = max(sum.Highest, l.Highest)
 		sum.Last += l.Last

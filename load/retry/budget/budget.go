@@ -4,16 +4,19 @@
 // An Account belongs to one client or to a whole fleet, and is told what happens to every
 // operation under it, which keeps one Ticket:
 //
+//	a.Admit(now, most, &t)     // may an attempt that is due leave, and when? (two kinds only)
 //	a.Leave(now, &t)           // the first attempt leaves
 //	for a.Ask(now, o, &t) {    // it failed as o says: may there be a retry?
 //		a.Leave(now, &t)       // there may, and after its sleep it leaves
 //	}                          // there may not: the operation has ended
 //	a.End(now, o, &t)          // or it succeeded, or gave up without asking
 //	a.Cancel(now, &t)          // or the run ended first
+//	a.Bar(now, &t)             // in place of Leave: something else, such as a breaker, does not let it out
 //
 // A retry that was allowed counts from the answer on, asleep or not: clients that fail
-// together and sleep together cannot all slip through. One that is cancelled in its sleep
-// gives back what it took.
+// together and sleep together cannot all slip through. One that is cancelled in its sleep, or
+// that a circuit breaker does not let out, gives back what it took: budgets are of what the target gets.
+// For the same reason a first attempt that is not let out pays nothing in. The retry after it is asked for as any other.
 //
 // How a kind of budget counts is a rule; Table has one row for each.
 package budget
@@ -99,23 +102,43 @@ type rule interface {
 	balance(now time.Duration) int64
 }
 
+// A gate is a rule that is asked before each attempt leaves, too.
+type gate interface {
+	// admit reports whether an attempt may leave, and how long it has to wait first. Where that were most or longer it takes
+	// nothing. Retries have been allowed already, and may always leave.
+	admit(now, most time.Duration, t *Ticket) (wait time.Duration, ok bool)
+}
+
 // An event is what a rule is told of.
 type event uint8
 
 const (
 	opened   event = iota // a first attempt has left
-	returned              // a retry was cancelled before it left
+	blocked               // one was not let out by something else, and its operation goes on
+	returned              // a retry will not leave
 	answered              // the attempt under way has its outcome; the ticket says which it was
 	dropped               // the attempt under way was broken off without one
 	closed                // an operation has ended, after its last attempt
 )
 
-// A Ticket is an account's knowledge of one operation. The zero Ticket is one that has not
-// begun, and what every operation ends with.
-type Ticket struct {
-	mark  int32 // the rule's own
-	state state
-}
+// A Ticket is an account's knowledge of one operation, in four bytes. The zero Ticket is one that has
+// not begun, and what every operation ends with.
+type Ticket struct{ bits uint32 } // the state, and above it the rule's mark
+
+const (
+	stateBits = 3
+	stateMask = 1<<stateBits - 1
+)
+
+func (t *Ticket) state() state { return state(t.bits & stateMask) }
+
+func (t *Ticket) become(s state) { t.bits = t.bits&^stateMask | uint32(s) }
+
+// mark is what the rule keeps of the operation.
+func (t *Ticket) mark() int64 { return int64(t.bits >> stateBits) }
+
+// keep sets the mark, 0..2^29-1.
+func (t *Ticket) keep(mark int64) { t.bits = uint32(mark)<<stateBits | t.bits&stateMask }
 
 type state uint8
 
@@ -125,4 +148,5 @@ const (
 	asleep                // a retry is allowed, and has not left
 	retrying              // it has
 	waiting               // the attempt has its outcome, and copies of it are under way
+	barred                // what was to leave was not let out by something else
 )

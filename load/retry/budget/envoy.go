@@ -25,12 +25,12 @@ func newEnvoy(c Config) *envoy { return &envoy{parts: c.parts(), least: int64(c.
 
 func (v *envoy) note(_ time.Duration, e event, _ Outcome, t *Ticket) {
 	switch e {
-	case opened:
+	case opened, blocked:
 		v.operations++
 	case returned:
 		v.retries--
 	case answered, dropped:
-		if t.state == retrying {
+		if t.state() == retrying {
 			v.retries--
 		}
 	case closed:

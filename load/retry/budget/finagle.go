@@ -48,10 +48,10 @@ func (f *finagle) note(now time.Duration, e event, _ Outcome, t *Ticket) {
 	case opened:
 		f.add(f.slot, f.deposit)
 	case returned:
-		if slot := int64(t.mark); slot > f.slot-finagleSlots {
+		if slot := t.mark(); slot > f.slot-finagleSlots {
 			f.add(slot, f.withdraw)
 		}
-	case answered, dropped, closed:
+	case blocked, answered, dropped, closed:
 	}
 }
 
@@ -61,7 +61,7 @@ func (f *finagle) take(now time.Duration, _ Outcome, t *Ticket) bool {
 		return false
 	}
 	f.add(f.slot, -f.withdraw)
-	t.mark = int32(f.slot) // a day has 864,000 slots at most
+	t.keep(f.slot) // a day has 864,000 slots at most
 	return true
 }
 

@@ -40,7 +40,7 @@ func (g *grpc) note(_ time.Duration, e event, o Outcome, _ *Ticket) {
 	case e != answered:
 	case o == Succeeded:
 		g.tokens = min(g.size, g.tokens+g.ratio)
-	case o.retryable():
+	case o.Retryable():
 		g.tokens = max(0, g.tokens-tokenParts)
 	}
 }

@@ -20,12 +20,12 @@ func (a *Account) AskHedge(now time.Duration, h *Ticket) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	now = a.moment(now)
-	if h.state != idle {
+	if h.state() != idle {
 		panic("budget: BUG: a copy asks twice")
 	}
 	allowed := a.rule.take(now, Failed, h)
 	if allowed {
-		h.state = retrying
+		h.become(retrying)
 		a.ledger.Taken++
 		a.ledger.Spent++
 	}
@@ -48,7 +48,7 @@ func (a *Account) DropHedge(now time.Duration, h *Ticket) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	now = a.moment(now)
-	if h.state != retrying {
+	if h.state() != retrying {
 		panic("budget: BUG: a copy is dropped that is not under way")
 	}
 	a.rule.note(now, dropped, 0, h)
@@ -62,6 +62,6 @@ func (a *Account) Over(now time.Duration, o Outcome, t *Ticket) {
 	defer a.mu.Unlock()
 	now = a.moment(now)
 	a.over(now, o, t)
-	t.state = waiting
+	t.become(waiting)
 	a.watch()
 }

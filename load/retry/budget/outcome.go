@@ -14,5 +14,5 @@ const (
 	outcomeCount
 )
 
-// retryable reports whether o is worth a retry.
-func (o Outcome) retryable() bool { return o >= Failed }
+// Retryable reports whether o is worth a retry.
+func (o Outcome) Retryable() bool { return o >= Failed }

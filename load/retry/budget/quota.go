@@ -42,8 +42,8 @@ func newQuota(c Config) *quota {
 
 func (q *quota) note(_ time.Duration, e event, o Outcome, t *Ticket) {
 	switch {
-	case e == returned, e == answered && o == Succeeded && t.state == retrying:
-		q.gain(int64(t.mark))
+	case e == returned, e == answered && o == Succeeded && t.state() == retrying:
+		q.gain(t.mark())
 	case e == answered && o == Succeeded:
 		q.gain(q.credit)
 	}
@@ -55,7 +55,7 @@ func (q *quota) take(_ time.Duration, o Outcome, t *Ticket) bool {
 		return false
 	}
 	q.tokens -= cost
-	t.mark = int32(cost)
+	t.keep(cost)
 	return true
 }
 

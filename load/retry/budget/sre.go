@@ -29,7 +29,7 @@ func (s *sre) note(now time.Duration, e event, o Outcome, t *Ticket) {
 	case e == opened:
 		s.throttle.Request(now)
 	case e == returned:
-		s.throttle.cancel(now, int64(t.mark))
+		s.throttle.cancel(now, t.mark())
 	case e == answered && (o == Succeeded || o == Final):
 		s.throttle.Accept(now)
 	}
@@ -38,7 +38,7 @@ func (s *sre) note(now time.Duration, e event, o Outcome, t *Ticket) {
 func (s *sre) take(now time.Duration, _ Outcome, t *Ticket) bool {
 	rejected := s.throttle.Rejects(now, s.chance.Uint64())
 	s.throttle.Request(now)
-	t.mark = int32(s.throttle.slot) // an account lives for less than 2^31 slots: the shortest is 83 ms
+	t.keep(s.throttle.slot) // an account lives for less than 2^31 slots: the shortest is 83 ms
 	return !rejected
 }
 

@@ -1,0 +1,60 @@
+package load_test
+
+import (
+	"testing"
+
+	"stormtest/load/record"
+)
+
+// checkBreaker checks what holds for the breakers of every run.
+func checkBreaker(t *testing.T, run *record.Run) *record.Breaker {
+	t.Helper()
+	b := run.Breaker
+	switch {
+	case b == nil:
+		t.Fatal("the result has no breaker")
+	case !run.Books.Balanced:
+		t.Errorf("books: %v", run.Books.Faults)
+	case b.ShortCircuited > run.Attempts.ShortCircuited:
+		t.Errorf("breakers refused %d attempts, the fleet was refused %d", b.ShortCircuited, run.Attempts.ShortCircuited)
+	case b.Opened-b.Closed != b.OpenAtEnd:
+		t.Errorf("opened %d - closed %d = %d, want the %d that are open at the end", b.Opened, b.Closed, b.Opened-b.Closed, b.OpenAtEnd)
+	case b.OpenShare == nil || *b.OpenShare < 0 || *b.OpenShare > 1:
+		t.Errorf("open share = %v, want 0..1", b.OpenShare)
+	}
+	return b
+}
+
+// A breaker of the whole fleet opens at the fifth failure in a row, refuses what comes for a while, and lets one
+// probe through then: in every engine the same, attempt for attempt.
+func TestBreakerInEveryEngine(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		lines []string
+	}{
+		{"of the fleet", []string{"clients: 40", "ramp: 1.9873s", "breaker: 'consecutive:failures=5,open=1300ms,scope=fleet'"}},
+		{"of each client", []string{"clients: 40", "ramp: 1.9873s", "breaker: 'consecutive:failures=2,open=700ms'"}},
+		{"with jitter", []string{"clients: 40", "ramp: 1.9873s", "breaker: 'consecutive:failures=1,open=700ms,jitter=100%'"}},
+		{"by share", []string{"clients: 40", "operations: 900", "ramp: 1.9873s", "breaker: 'rate:share=30%,calls=7,window=2s,open=510ms,probes=3,successes=2,scope=fleet'"}},
+		{"judged", []string{"clients: 40", "operations: 900", "ramp: 1.9873s", "breaker: 'resilience4j:calls=10,window=20,open=510ms,scope=fleet'"}},
+		{"with few retries", []string{"clients: 40", "operations: 400", "ramp: 1.9873s", "max-retries: 2", "breaker: 'polly:calls=10,window=2s,open=510ms,scope=fleet'"}},
+		{"with a budget", []string{"clients: 40", "operations: 400", "ramp: 1.9873s", "budget: 'finagle:ratio=30%,min=1/s,scope=fleet'", "breaker: 'consecutive:failures=2,open=710ms'"}},
+		{"with a quota", []string{"clients: 40", "operations: 400", "ramp: 1.9873s", "budget: 'aws:size=200,scope=fleet'", "breaker: 'consecutive:failures=2,open=710ms,scope=fleet'"}},
+		{"in an open loop", []string{"clients: 60", "rate: 83/s", "arrivals: poisson", "breaker: 'consecutive:failures=3,open=510ms,scope=fleet'"}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			lines := append([]string{"strategy: full", "base: 97.3ms", "cap: 3s", "capacity: 200/s", "queue: 3", "outage: ['1.0003s..3.0007s']", "duration: 8.0037s", "timeout: 700.1ms"}, tt.lines...)
+			p := scenario(t, lines...)
+			virtual := virtually(t, p)
+			b := checkBreaker(t, &virtual.run)
+			if b.Opened == 0 || b.Closed == 0 || b.ShortCircuited == 0 || b.ShortCircuited != virtual.run.Attempts.ShortCircuited {
+				t.Errorf("breaker = %+v of %d short-circuited attempts: want some that open, close and refuse", b, virtual.run.Attempts.ShortCircuited)
+			}
+			for _, real := range []outcome{overHTTP(t, p), inMemory(t, p)} {
+				if fault := real.differs(t, virtual); fault != "" {
+					t.Error(fault)
+				}
+			}
+		})
+	}
+}
