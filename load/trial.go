@@ -121,7 +121,17 @@ func (t *trial) summarise(e record.End) record.Run {
 	e.Budget, e.Breaker = t.budgeted(e.At), t.broken(e.At)
 	run := t.recorder.Summarise(e)
 	t.addTheory(run.Detail)
+	run.Preset = t.preset()
 	return run
+}
+
+// preset says whose policy the trial's is, nil where it is the plan's own.
+func (t *trial) preset() *record.Preset {
+	if len(t.plan.Presets) == 0 {
+		return nil
+	}
+	s, _ := plan.PresetNamed(t.variant.Name)
+	return &record.Preset{Name: s.Name, Source: s.Source, Version: s.Version, Hazards: append([]string{}, s.Hazards...)}
 }
 
 // budgeted is what the retry budgets have counted, nil without one.
@@ -186,7 +196,11 @@ func (t *trial) broken(end time.Duration) *record.Breaker {
 // notes is what a reader of this run must know beside its figures, where so many operations were not
 // started.
 func (t *trial) notes(unstarted int64) []string {
-	notes := slices.Concat(t.plan.Notes(), t.plan.Warnings())
+	p := &t.plan
+	if len(p.Presets) > 0 {
+		p = t.policy() // what is said of another preset is none of this run's
+	}
+	notes := slices.Concat(p.Notes(), p.Warnings())
 	if unstarted > 0 {
 		notes = append(notes, fmt.Sprintf("the fleet was too small: %d operations were due while none of the %d clients was idle, and were not started",
 			unstarted, t.plan.Clients))

@@ -84,8 +84,11 @@ func (f *planFlags) addFields(cmd *cobra.Command, fields []plan.Field) {
 		if choices := field.ChoicesFor(f.widest()); choices != nil {
 			complete(cmd, field.Name, choices)
 		}
-		if field.Group == plan.Gates {
+		switch {
+		case field.Group == plan.Gates:
 			completeWith(cmd, field.Name, completeGates)
+		case field.Name == presetField:
+			completeWith(cmd, field.Name, completePresets)
 		}
 	}
 	set.VarP(fileName{&f.file}, "file", "f", "YAML or JSON; - is stdin")

@@ -369,7 +369,7 @@ func TestEveryFlagActs(t *testing.T) {
 		"URL": "http://[::1]:8080/", "PATH": "a file", "NAME": "example.com", "'NAME: VALUE'": "A: b", "TEXT": "{}", "MEAN[~SD]": "10ms~2ms", "NAME[:KEY=VALUE,...]": "finagle:min=3/s",
 	}
 	special := map[string]string{
-		"strategy": "none", "cap": "30s", "outage": "1s..2s=hang", "surge": "1s..2s=x3", "fleet": "full=70%,none=30%", "gate": "amplification<9", "retry-on": "503", "status": "429",
+		"strategy": "none", "preset": "polly", "cap": "30s", "outage": "1s..2s=hang", "surge": "1s..2s=x3", "fleet": "full=70%,none=30%", "gate": "amplification<9", "retry-on": "503", "status": "429",
 		"repeat": "3", "arrivals": "poisson", "retry-after-jitter": "3s", "timeout": "2s", "workers": "2", "queue": "3", "burst": "2", "floor": "1s", "contention": "0.1", "coherency": "0.01",
 		"breaker": "rate:share=30%,window=50",
 	}

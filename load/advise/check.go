@@ -32,6 +32,9 @@ func (c Config) Check() error {
 	if len(p.Strategies) > 1 {
 		refuse("strategy", "one, which is that of today: the others are tried anyhow")
 	}
+	if len(p.Presets) > 0 {
+		refuse("preset", "none: what is looked for are the numbers of a strategy; 'stormtest presets "+p.Presets[0]+"' prints its own, as a scenario file to begin with")
+	}
 	if p.SharedSeed {
 		refuse("shared-seed", "false: no policy spreads a fleet that draws alike")
 	}

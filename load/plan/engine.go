@@ -51,7 +51,7 @@ func (p Plan) For(e Engine) error {
 		}
 	}
 	if e == Virtual {
-		if field, want := p.stands(); want != "" {
+		if field, want := p.standing(); want != "" {
 			refuse(field, want)
 		}
 		return joinFaults(faults)
@@ -70,6 +70,22 @@ func (p Plan) For(e Engine) error {
 
 // retriesOfAMomentMost bounds what virtual time has to get through before it moves: minutes of work.
 const retriesOfAMomentMost = 1_000_000_000
+
+// standing is stands of the plan's first run of which it says something.
+func (p *Plan) standing() (field, want string) {
+	for _, v := range p.Variants() {
+		for _, part := range v.Parts {
+			field, want := part.Plan.stands()
+			if want != "" && field == "strategy" && len(p.Presets) > 0 {
+				field, want = "preset", want+" (with preset "+part.Name+")"
+			}
+			if want != "" {
+				return field, want
+			}
+		}
+	}
+	return "", ""
+}
 
 // stands says what is wanted of which field where virtual time would stand still, for ever or for long; nothing where
 // it goes on.

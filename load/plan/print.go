@@ -42,6 +42,20 @@ func (p Plan) Brief() []byte {
 	return b.Bytes()
 }
 
+// yaml returns the field's value in p as lines of a scenario file.
+func (f Field) yaml(p *Plan) []byte {
+	var b bytes.Buffer
+	f.writeYAML(&b, p)
+	return b.Bytes()
+}
+
+// comment returns text as comment lines.
+func comment(text string) []byte {
+	var b bytes.Buffer
+	writeComment(&b, text)
+	return b.Bytes()
+}
+
 // writeYAML writes the field's value in p.
 func (f Field) writeYAML(b *bytes.Buffer, p *Plan) {
 	texts := f.Get(p)

@@ -55,17 +55,25 @@ func (p *Plan) conflicts(bad map[string]bool) []*FieldError {
 		if slices.ContainsFunc(r.fields, func(name string) bool { return bad[name] }) {
 			continue
 		}
-		got, want := r.broken(p)
-		if want == "" {
-			continue
+		if fault := p.against(r); fault != nil {
+			faults = append(faults, fault)
 		}
-		if got == "" {
-			f, _ := FieldNamed(r.fields[0])
-			got = strings.Join(f.Get(p), "; ")
-		}
-		faults = append(faults, &FieldError{Field: r.fields[0], Got: got, Want: want})
 	}
-	return append(faults, p.layerConflicts(bad)...)
+	faults = append(faults, p.layerConflicts(bad)...)
+	return append(faults, p.presetFaults(bad)...)
+}
+
+// against returns the fault of p under the rule, nil where it has none.
+func (p *Plan) against(r rule) *FieldError {
+	got, want := r.broken(p)
+	if want == "" {
+		return nil
+	}
+	if got == "" {
+		f, _ := FieldNamed(r.fields[0])
+		got = strings.Join(f.Get(p), "; ")
+	}
+	return &FieldError{Field: r.fields[0], Got: got, Want: want}
 }
 
 const (

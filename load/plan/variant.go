@@ -1,5 +1,7 @@
 package plan
 
+import "strconv"
+
 // A Variant is what the fleet follows in one of a plan's runs: one policy, or several side by side.
 type Variant struct {
 	// Name is of the run in results, gates and reports: of a strategy or a preset, or the text of a mixture.
@@ -16,15 +18,40 @@ type Part struct {
 	Plan *Plan
 }
 
-// Variants returns what each of the plan's runs is of, in order. The plan must be valid.
+// Variants returns what each of the plan's runs is of, in order: its presets, or where it has none its strategies. The plan
+// must be valid.
 func (p *Plan) Variants() []Variant {
-	list := make([]Variant, len(p.Strategies))
-	for i, name := range p.Strategies {
-		part := *p
-		part.Strategies = []string{name}
-		list[i] = Variant{Name: name, Parts: []Part{{Name: name, Share: 1, Plan: &part}}}
+	if len(p.Presets) > 0 {
+		return variants(p.Presets, p.withPreset)
+	}
+	return variants(p.Strategies, p.withStrategy)
+}
+
+// variants are fleets of one policy each.
+func variants(names []string, with func(name string) *Plan) []Variant {
+	list := make([]Variant, len(names))
+	for i, name := range names {
+		list[i] = Variant{Name: name, Parts: []Part{{Name: name, Share: 1, Plan: with(name)}}}
 	}
 	return list
+}
+
+// withStrategy returns the whole plan with one strategy.
+func (p *Plan) withStrategy(name string) *Plan {
+	part := *p
+	part.Presets, part.Mix, part.Strategies = nil, nil, []string{name}
+	return &part
+}
+
+// withPreset returns the whole plan with the policy of a preset.
+func (p *Plan) withPreset(name string) *Plan {
+	s, ok := PresetNamed(name)
+	if !ok {
+		panic("plan: BUG: preset " + strconv.Quote(name) + " is not in presets.yaml")
+	}
+	part := s.Apply(*p)
+	part.Mix = nil
+	return &part
 }
 
 // VariantNamed returns the one of a name; false where the plan has none.

@@ -15,7 +15,12 @@ import (
 // Warnings returns, one line each, what the plan asks for without any effect: a field off
 // its default that nothing in this plan reads, and what cannot come out as asked. None of
 // it stops a run, but none of it may go unsaid. The plan must be valid.
+//
+// With presets each says what it is of, unless all of them say it.
 func (p Plan) Warnings() []string {
+	if len(p.Presets) > 0 {
+		return p.ofPresets(Plan.Warnings)
+	}
 	var w []string
 	w = append(w, p.idleStrategyFields()...)
 	w = append(w, p.idlePolicyFields()...)
@@ -43,8 +48,11 @@ func (p Plan) Warnings() []string {
 }
 
 // Notes returns facts about the plan that a reader of its result must know, one line each.
-// The plan must be valid.
+// The plan must be valid. With presets as Warnings.
 func (p Plan) Notes() []string {
+	if len(p.Presets) > 0 {
+		return p.ofPresets(Plan.Notes)
+	}
 	var notes []string
 	if p.Base <= p.Bucket && p.draws() {
 		notes = append(notes, fmt.Sprintf("base %s is not longer than bucket %s: jitter cannot lower the first peak",
@@ -57,6 +65,31 @@ func (p Plan) Notes() []string {
 		notes = append(notes, "model occ without a latency: a client writes at the moment it reads, so that only clients of one moment conflict")
 	}
 	return notes
+}
+
+// ofPresets collects what is said of the plan's presets, first what is said of all of them.
+func (p *Plan) ofPresets(say func(Plan) []string) []string {
+	count := map[string]int{}
+	variants := p.Variants()
+	said := make([][]string, len(variants))
+	for i, v := range variants {
+		said[i] = say(*v.Parts[0].Plan)
+		for _, text := range said[i] {
+			count[text]++
+		}
+	}
+	var all, own []string
+	for i, v := range variants {
+		for _, text := range said[i] {
+			switch {
+			case count[text] < len(variants):
+				own = append(own, "preset "+v.Name+": "+text)
+			case i == 0:
+				all = append(all, text)
+			}
+		}
+	}
+	return append(all, own...)
 }
 
 // idle returns the warning for a field that is off its default without effect, or nothing.
