@@ -376,16 +376,16 @@ func (s *service) arrival(a target.Arrival) {
 }
 
 // served is told of finished work under the target's lock.
-func (s *service) served(at time.Duration, wasted bool) {
-	s.happened(at)
-	s.recorder.Served(at, wasted)
+func (s *service) served(w target.Served) {
+	s.happened(w.At)
+	s.recorder.Served(w.At, w.Wasted)
 }
 
 // dropped is told of what was thrown out of the queue under the target's lock. To the clients it is a failure.
-func (s *service) dropped(at time.Duration, why station.Drop) {
-	s.happened(at)
-	s.fail(at)
-	s.recorder.Dropped(at, why == station.Expired)
+func (s *service) dropped(d target.Dropped) {
+	s.happened(d.At)
+	s.fail(d.At)
+	s.recorder.Dropped(d.At, d.Why == station.Expired)
 }
 
 // happened takes note of a moment, under the target's lock.

@@ -63,7 +63,7 @@ func (s *storm) target() (*target.Target, error) {
 		Station:   s.plan.Station(),
 		Service:   seed.Stream(s.plan.Seed.Value, seed.Service, 0),
 		OnArrival: s.arrival,
-		OnServed:  s.recorder.Served,
+		OnServed:  s.served,
 		OnDropped: s.dropped,
 		Wake:      s.env.Wake,
 	})
@@ -235,13 +235,16 @@ func (s *storm) arrival(a target.Arrival) {
 		seen.last.Store(int64(a.At)) // before the count, which says that it is there
 		opening = seen.count.Add(1) == 1 && a.Attempt == 0
 	}
-	s.recorder.Arrival(record.Arrival{At: a.At, Attempt: a.Attempt, Opening: opening, Rejected: a.Rejected})
+	s.recorder.ArrivalOf(a.Client, record.Arrival{At: a.At, Attempt: a.Attempt, Opening: opening, Rejected: a.Rejected})
 }
 
 // dropped records what the target threw out of its queue. It runs under the target's lock.
-func (s *storm) dropped(at time.Duration, why station.Drop) {
-	s.recorder.Dropped(at, why == station.Expired)
+func (s *storm) dropped(d target.Dropped) {
+	s.recorder.DroppedOf(d.Client, d.At, d.Why == station.Expired)
 }
+
+// served records what the target has finished. It runs under the target's lock.
+func (s *storm) served(w target.Served) { s.recorder.ServedOf(w.Client, w.At, w.Wasted) }
 
 // fleet is what a fleet is and does, but for its way to the target.
 func (s *storm) fleet() fleet.Config {

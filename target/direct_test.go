@@ -18,9 +18,9 @@ func TestDirect(t *testing.T) {
 		tgt, err := target.New(target.Config{
 			Station:   station.Config{PerSecond: 100, Queue: 2, CancelAbandoned: cancel},
 			OnArrival: func(target.Arrival) { arrivals++ },
-			OnServed: func(_ time.Duration, gone bool) {
+			OnServed: func(w target.Served) {
 				served++
-				if gone {
+				if w.Wasted {
 					wasted++
 				}
 			},

@@ -45,19 +45,33 @@ type Arrival struct {
 	Rejected bool // turned away at once, over capacity or by the outage, with a status or a reset
 }
 
+// A Served is one piece of work that the target has finished.
+type Served struct {
+	At     time.Duration // since the target's t0
+	Client uint32        // whose attempt it was
+	Wasted bool          // the client had gone
+}
+
+// A Dropped is one attempt that the target took and threw out of its queue unserved.
+type Dropped struct {
+	At     time.Duration // since the target's t0
+	Client uint32
+	Why    station.Drop
+}
+
 // Config says what a Target is. The zero value of every field but Station is usable.
 type Config struct {
 	Station station.Config
 	// Service draws service times where Station.ServiceExp asks for them.
 	Service *rand.Rand
 	// OnArrival and OnServed, where set, are told of every arrival and of every piece of work
-	// finished; wasted work is for a client that had gone. They run under the target's lock,
+	// finished. They run under the target's lock,
 	// one at a time, and must be quick; At may step back by what
 	// lies between a stamp, which is the kernel's where it has one, and the lock.
 	OnArrival func(Arrival)
-	OnServed  func(at time.Duration, wasted bool)
+	OnServed  func(Served)
 	// OnDropped, where set, is told as they are of every attempt that is thrown out of the queue.
-	OnDropped func(at time.Duration, why station.Drop)
+	OnDropped func(Dropped)
 	// Behind, where set, is what the target does when its own work on a request is done: instead of being answered the
 	// request waits for [Work.Answer]. It is told of every piece of work that was finished at a moment, also for a client that has
 	// gone, outside the target's lock and from many goroutines. A Direct has none.
@@ -85,6 +99,7 @@ type Target struct {
 	t0      time.Time
 	st      *station.Station
 	waiting []*exchange // by the tag that the station carries for a job; nil: the client has gone
+	callers []uint32    // by the tag: whose job it is, gone or not
 	free    []uint64    // unused places in waiting
 	next    time.Duration
 	texts   answerTexts
@@ -190,7 +205,7 @@ func (t *Target) arrive(stamp time.Time, c call, x *exchange) (station.Admission
 // admit is arrive at a moment, once the target has started. The caller holds mu.
 func (t *Target) admit(now time.Duration, c call, x *exchange) station.Admission {
 	t.finishDue(now)
-	tag := t.reserve(x)
+	tag := t.reserve(c.client, x)
 	adm := t.st.ArriveBy(now, tag, c.deadline(now))
 	if adm.Kind != station.Refused && t.cfg.OnArrival != nil {
 		rejected := adm.Kind == station.Rejected || adm.Kind == station.Failed || adm.Kind == station.Reset
@@ -256,10 +271,10 @@ func (t *Target) finishDue(now time.Duration) {
 		switch {
 		case d.Dropped != station.Kept:
 			if t.cfg.OnDropped != nil {
-				t.cfg.OnDropped(d.At, d.Dropped)
+				t.cfg.OnDropped(Dropped{At: d.At, Client: t.callers[d.Tag], Why: d.Dropped})
 			}
 		case t.cfg.OnServed != nil:
-			t.cfg.OnServed(d.At, d.Abandoned)
+			t.cfg.OnServed(Served{At: d.At, Client: t.callers[d.Tag], Wasted: d.Abandoned})
 		}
 		switch x := t.waiting[d.Tag]; {
 		case d.Dropped != station.Kept && x != nil:
@@ -305,14 +320,14 @@ func (t *Target) alarm() {
 	}
 }
 
-func (t *Target) reserve(x *exchange) uint64 {
+func (t *Target) reserve(client uint32, x *exchange) uint64 {
 	if n := len(t.free); n > 0 {
 		tag := t.free[n-1]
 		t.free = t.free[:n-1]
-		t.waiting[tag] = x
+		t.waiting[tag], t.callers[tag] = x, client
 		return tag
 	}
-	t.waiting = append(t.waiting, x)
+	t.waiting, t.callers = append(t.waiting, x), append(t.callers, client)
 	return uint64(len(t.waiting) - 1)
 }
 

@@ -51,11 +51,11 @@ func in(t *testing.T, cfg station.Config, f func(b *bed)) {
 				defer b.mu.Unlock()
 				b.arrivals = append(b.arrivals, a)
 			},
-			OnServed: func(at time.Duration, wasted bool) {
+			OnServed: func(w target.Served) {
 				b.mu.Lock()
 				defer b.mu.Unlock()
-				b.served = append(b.served, at)
-				if wasted {
+				b.served = append(b.served, w.At)
+				if w.Wasted {
 					b.wasted++
 				}
 			},
@@ -368,7 +368,7 @@ func TestDroppedIsAnswered(t *testing.T) {
 						t.Errorf("an arrival at %v is rejected", a.At)
 					}
 				},
-				OnDropped: func(at time.Duration, why station.Drop) { dropped = append(dropped, fmt.Sprint(at, " ", why)) },
+				OnDropped: func(d target.Dropped) { dropped = append(dropped, fmt.Sprint(d.At, " ", d.Why)) },
 			})
 			if err != nil {
 				t.Fatal(err)

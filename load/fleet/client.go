@@ -263,7 +263,7 @@ func (c *client) depart(at time.Duration) {
 	}
 	c.departed, c.departedAt = true, at
 	attempt := c.policy.Attempt()
-	c.f.cfg.Recorder.Arrival(record.Arrival{At: at, Attempt: attempt, Opening: attempt == 0 && c.operation == 0})
+	c.f.cfg.Recorder.ArrivalOf(uint32(c.id), record.Arrival{At: at, Attempt: attempt, Opening: attempt == 0 && c.operation == 0})
 }
 
 // judge tells the recorder how the target dealt with an attempt, where the target is not ours.
@@ -271,9 +271,9 @@ func (c *client) judge(o retry.Outcome, at time.Duration, d retry.Decision) {
 	switch {
 	case !c.departed || o.Kind != retry.Responded:
 	case d.Reason == retry.Succeeded:
-		c.f.cfg.Recorder.Served(at, false)
+		c.f.cfg.Recorder.ServedOf(uint32(c.id), at, false)
 	default:
-		c.f.cfg.Recorder.Rejected(c.departedAt)
+		c.f.cfg.Recorder.RejectedOf(uint32(c.id), c.departedAt)
 	}
 }
 

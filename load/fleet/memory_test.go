@@ -23,7 +23,7 @@ func handed(tb testing.TB, clients int, operations int64, perSecond float64, d t
 		OnArrival: func(a target.Arrival) {
 			recorder.Arrival(record.Arrival{At: a.At, Attempt: a.Attempt, Rejected: a.Rejected})
 		},
-		OnServed: recorder.Served,
+		OnServed: func(w target.Served) { recorder.Served(w.At, w.Wasted) },
 	})
 	if err != nil {
 		tb.Fatal(err)

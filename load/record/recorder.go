@@ -15,6 +15,7 @@ type Recorder struct {
 	site   site
 	shards []shard
 	solo   *Solo // nil: there is none
+	split  split
 	view   view
 }
 
@@ -119,32 +120,72 @@ func (r *Recorder) Dropped(at time.Duration, expired bool) { r.site.droppedAt(at
 func (r *Recorder) Rejected(at time.Duration) { r.site.rejectedAt(at) }
 
 // Waited records that an attempt of client had to wait for a connection of its own.
-func (r *Recorder) Waited(client uint32, d time.Duration) { r.shard(client).wait(d) }
+func (r *Recorder) Waited(client uint32, d time.Duration) {
+	r.shard(client).wait(d)
+	if part := r.part(client); part != nil {
+		part.Waited(client, d)
+	}
+}
 
 // OperationStarted records that client began an operation.
-func (r *Recorder) OperationStarted(client uint32) { r.shard(client).operationStarted() }
+func (r *Recorder) OperationStarted(client uint32) {
+	r.shard(client).operationStarted()
+	if part := r.part(client); part != nil {
+		part.OperationStarted(client)
+	}
+}
 
 // Sent records that client sent an attempt.
-func (r *Recorder) Sent(client uint32, s Sent) { r.shard(client).send(s) }
+func (r *Recorder) Sent(client uint32, s Sent) {
+	r.shard(client).send(s)
+	if part := r.part(client); part != nil {
+		part.Sent(client, s)
+	}
+}
 
 // Outcome records what became of an attempt of client.
-func (r *Recorder) Outcome(client uint32, s Sample) { r.shard(client).outcome(s) }
+func (r *Recorder) Outcome(client uint32, s Sample) {
+	r.shard(client).outcome(s)
+	if part := r.part(client); part != nil {
+		part.Outcome(client, s)
+	}
+}
 
 // Lost records that an attempt of client, already counted as sent, never reached the target; how is
 // an index into Config.LostNames.
-func (r *Recorder) Lost(client uint32, how int) { r.shard(client).lose(how) }
+func (r *Recorder) Lost(client uint32, how int) {
+	r.shard(client).lose(how)
+	if part := r.part(client); part != nil {
+		part.Lost(client, how)
+	}
+}
 
 // ShortCircuited records an attempt of client that was due and not let out: it is not Sent, and has no Outcome.
 func (r *Recorder) ShortCircuited(client uint32) { r.shard(client).shortCircuit() }
 
 // Delay records a sleep that client planned.
-func (r *Recorder) Delay(client uint32, d Delay) { r.shard(client).delayed(d) }
+func (r *Recorder) Delay(client uint32, d Delay) {
+	r.shard(client).delayed(d)
+	if part := r.part(client); part != nil {
+		part.Delay(client, d)
+	}
+}
 
 // Hint records a Retry-After header that client received.
-func (r *Recorder) Hint(client uint32, h Hint) { r.shard(client).hint(h) }
+func (r *Recorder) Hint(client uint32, h Hint) {
+	r.shard(client).hint(h)
+	if part := r.part(client); part != nil {
+		part.Hint(client, h)
+	}
+}
 
 // OperationEnded records that an operation of client succeeded or was given up.
-func (r *Recorder) OperationEnded(client uint32, o Operation) { r.shard(client).operationEnded(o) }
+func (r *Recorder) OperationEnded(client uint32, o Operation) {
+	r.shard(client).operationEnded(o)
+	if part := r.part(client); part != nil {
+		part.OperationEnded(client, o)
+	}
+}
 
 // Totals are the few running counts that a progress line shows.
 type Totals struct {
@@ -185,6 +226,7 @@ func (r *Recorder) Reset(c Config) {
 		r.solo.fold() // into what is forgotten too
 	}
 	r.config = c
+	r.split = split{}
 	r.view.copy = nil
 	r.site.reset(c)
 	for i := range r.shards {

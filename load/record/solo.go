@@ -15,6 +15,8 @@ type Solo struct {
 	clients *shard
 	site    *site
 	cursor  soloCursor
+	parts   []*Solo // of a fleet that is split
+	part    *Solo   // of the client that Of named last; nil where there are no parts
 
 	// What Totals shows, until Flush adds it.
 	started, succeeded, sent, arrivals, served int64
@@ -45,6 +47,7 @@ func (r *Recorder) Solo() *Solo {
 	}
 	if r.solo == nil {
 		r.solo = newSolo(r)
+		r.solo.divide()
 	}
 	return r.solo
 }
@@ -75,6 +78,14 @@ func (s *Solo) tallies() [7]*soloTally {
 
 // Arrival is [Recorder.Arrival].
 func (s *Solo) Arrival(a Arrival) {
+	if s.part != nil {
+		s.part.Arrival(a)
+	}
+	s.arrive(a)
+}
+
+// arrive is Arrival of the whole alone.
+func (s *Solo) arrive(a Arrival) {
 	if !s.cursor.arrival(a) {
 		s.site.arrival(a)
 		return
@@ -87,6 +98,9 @@ func (s *Solo) Arrival(a Arrival) {
 
 // Served is [Recorder.Served].
 func (s *Solo) Served(at time.Duration, wasted bool) {
+	if s.part != nil {
+		s.part.Served(at, wasted)
+	}
 	if !s.cursor.served(at, wasted) {
 		s.site.servedAt(at, wasted)
 		return
@@ -95,13 +109,26 @@ func (s *Solo) Served(at time.Duration, wasted bool) {
 }
 
 // Dropped is [Recorder.Dropped].
-func (s *Solo) Dropped(at time.Duration, expired bool) { s.site.droppedAt(at, expired) }
+func (s *Solo) Dropped(at time.Duration, expired bool) {
+	if s.part != nil {
+		s.part.Dropped(at, expired)
+	}
+	s.site.droppedAt(at, expired)
+}
 
 // OperationStarted is [Recorder.OperationStarted].
-func (s *Solo) OperationStarted() { s.started++ }
+func (s *Solo) OperationStarted() {
+	if s.part != nil {
+		s.part.OperationStarted()
+	}
+	s.started++
+}
 
 // Sent is [Recorder.Sent].
 func (s *Solo) Sent(x Sent) {
+	if s.part != nil {
+		s.part.Sent(x)
+	}
 	c := s.clients
 	s.sent++
 	c.count(x)
@@ -124,6 +151,9 @@ func (s *Solo) Sent(x Sent) {
 
 // Outcome is [Recorder.Outcome].
 func (s *Solo) Outcome(x Sample) {
+	if s.part != nil {
+		s.part.Outcome(x)
+	}
 	s.clients.outcomes[min(x.Key, outcomeOther)]++
 	switch {
 	case !x.Answered:
@@ -135,13 +165,21 @@ func (s *Solo) Outcome(x Sample) {
 }
 
 // Lost is [Recorder.Lost].
-func (s *Solo) Lost(how int) { s.clients.lost[nameIndex(how)]++ }
+func (s *Solo) Lost(how int) {
+	if s.part != nil {
+		s.part.Lost(how)
+	}
+	s.clients.lost[nameIndex(how)]++
+}
 
 // ShortCircuited is [Recorder.ShortCircuited].
 func (s *Solo) ShortCircuited() { s.clients.shortCircuited++ }
 
 // Delay is [Recorder.Delay].
 func (s *Solo) Delay(d Delay) {
+	if s.part != nil {
+		s.part.Delay(d)
+	}
 	c := s.clients
 	s.delay.add(int64(d.Planned))
 	c.delays++
@@ -160,10 +198,18 @@ func (s *Solo) Delay(d Delay) {
 }
 
 // Hint is [Recorder.Hint].
-func (s *Solo) Hint(h Hint) { s.clients.hint(h) }
+func (s *Solo) Hint(h Hint) {
+	if s.part != nil {
+		s.part.Hint(h)
+	}
+	s.clients.hint(h)
+}
 
 // OperationEnded is [Recorder.OperationEnded].
 func (s *Solo) OperationEnded(o Operation) {
+	if s.part != nil {
+		s.part.OperationEnded(o)
+	}
 	c := s.clients
 	s.elapsed.add(int64(o.Elapsed))
 	if o.Drawn && c.draws != nil {
@@ -181,7 +227,10 @@ func (s *Solo) OperationEnded(o Operation) {
 
 // Refused records one attempt as Sent, Arrival, Outcome and Delay do.
 func (s *Solo) Refused(x Refusal) {
-	s.Arrival(Arrival{At: x.At, Attempt: x.Attempt, Opening: x.Opening, Rejected: true})
+	if s.part != nil {
+		s.part.Refused(x)
+	}
+	s.arrive(Arrival{At: x.At, Attempt: x.Attempt, Opening: x.Opening, Rejected: true})
 	c := s.clients
 	s.sent++
 	s.onTime++
@@ -243,4 +292,7 @@ func (s *Solo) fold() {
 }
 
 // begin is for a new run on the same storage.
-func (s *Solo) begin() { s.cursor.begin() }
+func (s *Solo) begin() {
+	s.parts, s.part = nil, nil
+	s.cursor.begin()
+}

@@ -63,7 +63,7 @@ func (e *engine) shareOf(id uint32) int64 {
 func (e *engine) begin(id uint32, due time.Duration) {
 	e.judgeOf(id).Begin(&e.clients[id].state, due)
 	if e.rec != nil {
-		e.rec.OperationStarted()
+		e.rec.Of(id).OperationStarted()
 	}
 }
 
@@ -123,12 +123,12 @@ func (e *engine) leave(id uint32) {
 		e.depart(id)
 		return
 	}
-	adm := e.reach(e.flights.spare(), e.timeLeft(&c.state))
+	adm := e.reach(tagOf(id, e.flights.spare()), e.timeLeft(&c.state))
 	switch adm.Kind {
 	case station.Rejected, station.Failed:
 		e.turnAway(id, &adm)
 	case station.Refused:
-		e.lose(lostRefused)
+		e.lose(id, lostRefused)
 		e.conclude(id, attempt{c.state.Attempt(), e.now, -1}, retry.Outcome{Kind: retry.Refused})
 	default:
 		e.admit(id, &adm)
@@ -144,11 +144,11 @@ func (e *engine) timeLeft(state *retry.State) time.Duration {
 }
 
 // reach brings an attempt to the target, which is told how much time it has left.
-func (e *engine) reach(flight uint32, left time.Duration) station.Admission {
+func (e *engine) reach(tag uint64, left time.Duration) station.Admission {
 	if !e.plan.PropagateDeadline {
-		return e.station.Arrive(e.now, uint64(flight))
+		return e.station.Arrive(e.now, tag)
 	}
-	return e.station.ArriveBy(e.now, uint64(flight), e.now+min(left, math.MaxInt64-e.now))
+	return e.station.ArriveBy(e.now, tag, e.now+min(left, math.MaxInt64-e.now))
 }
 
 // turnAway ends an attempt that the target has answered at once. It is what a storm does most.
@@ -162,15 +162,15 @@ func (e *engine) turnAway(id uint32, adm *station.Admission) {
 	switch {
 	case e.rec == nil:
 	case d.Retry:
-		e.rec.Refused(record.Refusal{
+		e.rec.Of(id).Refused(record.Refusal{
 			At: e.now, Attempt: a.number, Key: record.StatusKey(o.Status), Opening: opening,
 			Planned: d.Delay, Draw: d.Draw,
 		})
 		if o.Hint.Seen {
-			e.rec.Hint(record.Hint{Valid: true, Obeyed: d.Hinted})
+			e.rec.Of(id).Hint(record.Hint{Valid: true, Obeyed: d.Hinted})
 		}
 	default:
-		e.rec.Arrival(record.Arrival{At: e.now, Attempt: a.number, Opening: opening, Rejected: true})
+		e.rec.Of(id).Arrival(record.Arrival{At: e.now, Attempt: a.number, Opening: opening, Rejected: true})
 		e.record(id, a, o, d)
 	}
 	e.follow(id, a, o, d)
@@ -180,13 +180,13 @@ func (e *engine) turnAway(id uint32, adm *station.Admission) {
 func (e *engine) admit(id uint32, adm *station.Admission) {
 	c := &e.clients[id]
 	a := attempt{c.state.Attempt(), e.now, e.now}
-	e.arrive(c, a.number, adm.Kind)
+	e.arrive(id, a.number, adm.Kind)
 	switch {
 	case adm.Kind == station.Reset:
 		e.conclude(id, a, retry.Outcome{Kind: retry.Reset})
 		return
 	case adm.Kind == station.Accepted && e.instant:
-		e.serveAtOnce(false)
+		e.serveAtOnce(id, false)
 		e.conclude(id, a, retry.Outcome{Kind: retry.Responded, Status: statusServed})
 		return
 	}
@@ -199,18 +199,18 @@ func (e *engine) admit(id uint32, adm *station.Admission) {
 }
 
 // lose counts an attempt that does not reach the target.
-func (e *engine) lose(how int) {
+func (e *engine) lose(id uint32, how int) {
 	if e.rec != nil {
-		e.rec.Lost(how)
+		e.rec.Of(id).Lost(how)
 	}
 }
 
 // arrive counts an attempt that has reached the target.
-func (e *engine) arrive(c *client, number int, kind station.Kind) {
+func (e *engine) arrive(id uint32, number int, kind station.Kind) {
 	e.stats.Arrivals++
-	opening := c.opens(number)
+	opening := e.clients[id].opens(number)
 	if e.rec != nil {
-		e.rec.Arrival(record.Arrival{
+		e.rec.Of(id).Arrival(record.Arrival{
 			At: e.now, Attempt: number, Opening: opening, Rejected: kind != station.Accepted && kind != station.Hung,
 		})
 	}
@@ -218,11 +218,11 @@ func (e *engine) arrive(c *client, number int, kind station.Kind) {
 
 // serveAtOnce counts the work of a target whose clients know of their success when they are
 // accepted. The station goes on to be busy with it.
-func (e *engine) serveAtOnce(wasted bool) {
+func (e *engine) serveAtOnce(id uint32, wasted bool) {
 	for _, ok := e.station.Finish(e.now); ok; _, ok = e.station.Finish(e.now) {
 	}
 	if e.rec != nil {
-		e.rec.Served(e.now, wasted)
+		e.rec.Of(id).Served(e.now, wasted)
 	}
 }
 
@@ -270,16 +270,17 @@ func (e *engine) follow(id uint32, a attempt, o retry.Outcome, d retry.Decision)
 
 // record tells the recorder of an attempt that has ended.
 func (e *engine) record(id uint32, a attempt, o retry.Outcome, d retry.Decision) {
-	e.rec.Sent(record.Sent{Attempt: a.number, Due: a.left, At: a.left})
+	rec := e.rec.Of(id)
+	rec.Sent(record.Sent{Attempt: a.number, Due: a.left, At: a.left})
 	sample := record.Sample{Latency: e.now - a.left, Answered: o.Kind == retry.Responded}
 	if sample.Answered {
 		sample.Key = record.StatusKey(o.Status)
 	} else {
 		sample.Key = record.KindKey(int(o.Kind))
 	}
-	e.rec.Outcome(sample)
+	rec.Outcome(sample)
 	if o.Hint.Seen {
-		e.rec.Hint(record.Hint{Valid: o.Hint.Valid, Obeyed: d.Hinted})
+		rec.Hint(record.Hint{Valid: o.Hint.Valid, Obeyed: d.Hinted})
 	}
 	e.planned(id, a, d)
 }
@@ -287,10 +288,10 @@ func (e *engine) record(id uint32, a attempt, o retry.Outcome, d retry.Decision)
 // planned tells the recorder of what follows an attempt.
 func (e *engine) planned(id uint32, a attempt, d retry.Decision) {
 	if d.Retry {
-		e.rec.Delay(record.Delay{Retry: a.number, Planned: d.Delay, Draw: d.Draw})
+		rec.Delay(record.Delay{Retry: a.number, Planned: d.Delay, Draw: d.Draw})
 		return
 	}
-	e.rec.OperationEnded(record.Operation{
+	rec.OperationEnded(record.Operation{
 		At: e.now, Elapsed: e.clients[id].state.Elapsed(e.now), Attempts: a.number + 1,
 		Succeeded: d.Reason == retry.Succeeded, Reason: int(d.Reason),
 		Drawn: d.Reason.Drew(), Draw: d.Draw,

@@ -30,7 +30,7 @@ func fleetInBubble(t *testing.T, p plan.Plan, strategy string, run uint64) (m me
 		rec := recorder(&p)
 		seen := make([]bool, p.Clients)
 		tgt, err := target.New(target.Config{
-			Station: p.Station(), Service: seed.Stream(run, seed.Service, 0), OnServed: rec.Served, Wake: wake.Timers,
+			Station: p.Station(), Service: seed.Stream(run, seed.Service, 0), OnServed: func(w target.Served) { rec.ServedOf(w.Client, w.At, w.Wasted) }, Wake: wake.Timers,
 			OnArrival: func(a target.Arrival) {
 				rec.Arrival(record.Arrival{At: a.At, Attempt: a.Attempt, Rejected: a.Rejected, Opening: a.Attempt == 0 && !seen[a.Client]})
 				seen[a.Client] = true

@@ -88,6 +88,13 @@ func (s *flights) settle(at uint32) {
 	}
 }
 
+// tagOf is what the station carries for an attempt of a client: also when it has been given up, and its place among the
+// flights is another's.
+func tagOf(client, flight uint32) uint64 { return uint64(client)<<32 | uint64(flight) }
+
+// clientOf is the client of a tag; the flight is its lower half.
+func clientOf(tag uint64) uint32 { return uint32(tag >> 32) }
+
 // finish hands out what the target has done at a moment.
 func (e *engine) finish(at time.Duration) {
 	e.now = at
@@ -103,9 +110,9 @@ func (e *engine) finish(at time.Duration) {
 	switch {
 	case e.rec == nil:
 	case d.Dropped != station.Kept:
-		e.rec.Dropped(d.At, d.Dropped == station.Expired)
+		e.rec.Of(clientOf(d.Tag)).Dropped(d.At, d.Dropped == station.Expired)
 	default:
-		e.rec.Served(d.At, d.Abandoned || e.wasted(&e.flights.all[d.Tag]))
+		e.rec.Of(clientOf(d.Tag)).Served(d.At, d.Abandoned || e.wasted(&e.flights.all[uint32(d.Tag)]))
 	}
 	if !d.Abandoned {
 		e.reply(uint32(d.Tag), a)

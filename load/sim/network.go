@@ -73,7 +73,7 @@ func (e *engine) depart(id uint32) {
 	f, at := e.board(id)
 	lost := e.net.draw(f)
 	if lost {
-		e.lose(lostRequest)
+		e.lose(id, lostRequest)
 		e.watch(at)
 		return
 	}
@@ -100,22 +100,22 @@ func (e *engine) meet(at uint32) {
 	f := &e.flights.all[at]
 	f.outbound = false
 	if f.severed {
-		e.lose(lostReset)
+		e.lose(f.client, lostReset)
 		e.reply(at, answer{kind: retry.Reset})
 		return
 	}
-	adm := e.reach(at, f.deadline-f.left) // it says how long its client waits, and not how long it was on its way
+	adm := e.reach(tagOf(f.client, at), f.deadline-f.left) // it says how long its client waits, and not how long it was on its way
 	if adm.Kind == station.Refused {
-		e.lose(lostRefused)
+		e.lose(f.client, lostRefused)
 		e.reply(at, answer{kind: retry.Refused})
 		return
 	}
 	f.reached = e.now
-	e.arrive(&e.clients[f.client], int(f.attempt), adm.Kind)
+	e.arrive(f.client, int(f.attempt), adm.Kind)
 	switch adm.Kind {
 	case station.Accepted:
 		if e.instant {
-			e.serveAtOnce(e.wasted(f))
+			e.serveAtOnce(f.client, e.wasted(f))
 			e.reply(at, answer{status: statusServed})
 			return
 		}

@@ -39,11 +39,11 @@ func (e *engine) compete(id uint32) {
 	f.answerLost = lost[3] || arrives[3] > f.deadline
 	switch {
 	case lost[0]:
-		e.lose(lostRequest)
+		e.lose(id, lostRequest)
 	case lost[1] || arrives[1] > f.deadline:
-		e.lose(lostUnwritten)
+		e.lose(id, lostUnwritten)
 	case lost[2]:
-		e.lose(lostRequest)
+		e.lose(id, lostRequest)
 	default:
 		f.outbound = true
 		e.schedule(arrives[0], kindRead|at)
@@ -70,9 +70,9 @@ func (e *engine) write(at uint32) {
 		e.row.version++
 		kind, status = station.Accepted, statusServed
 	}
-	e.arrive(&e.clients[f.client], int(f.attempt), kind)
+	e.arrive(f.client, int(f.attempt), kind)
 	if kind == station.Accepted && e.rec != nil {
-		e.rec.Served(e.now, e.wasted(f))
+		e.rec.Of(f.client).Served(e.now, e.wasted(f))
 	}
 	e.reply(at, answer{status: int16(status)})
 }

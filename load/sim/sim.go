@@ -339,12 +339,12 @@ func (e *engine) end() Stats {
 	for i := range e.flights.all {
 		f := &e.flights.all[i]
 		if f.outbound {
-			e.lose(lostOnTheWay)
+			e.lose(f.client, lostOnTheWay)
 		}
 		if f.waited {
 			s.InFlight++
 			if e.rec != nil {
-				e.rec.Sent(record.Sent{Attempt: int(f.attempt), Due: f.left, At: f.left})
+				e.rec.Of(f.client).Sent(record.Sent{Attempt: int(f.attempt), Due: f.left, At: f.left})
 			}
 		}
 	}
