@@ -161,7 +161,12 @@ func (r *Recorder) Lost(client uint32, how int) {
 }
 
 // ShortCircuited records an attempt of client that was due and not let out: it is not Sent, and has no Outcome.
-func (r *Recorder) ShortCircuited(client uint32) { r.shard(client).shortCircuit() }
+func (r *Recorder) ShortCircuited(client uint32) {
+	r.shard(client).shortCircuit()
+	if part := r.part(client); part != nil {
+		part.ShortCircuited(client)
+	}
+}
 
 // Delay records a sleep that client planned.
 func (r *Recorder) Delay(client uint32, d Delay) {

@@ -173,7 +173,12 @@ func (s *Solo) Lost(how int) {
 }
 
 // ShortCircuited is [Recorder.ShortCircuited].
-func (s *Solo) ShortCircuited() { s.clients.shortCircuited++ }
+func (s *Solo) ShortCircuited() {
+	if s.part != nil {
+		s.part.ShortCircuited()
+	}
+	s.clients.shortCircuited++
+}
 
 // Delay is [Recorder.Delay].
 func (s *Solo) Delay(d Delay) {

@@ -96,7 +96,7 @@ func (e *engine) admitted(id uint32) bool {
 		a, o := attempt{c.state.Attempt(), e.now, -1}, retry.Outcome{Kind: retry.ShortCircuited}
 		d := e.decide(id, o)
 		if e.rec != nil {
-			e.rec.ShortCircuited()
+			e.rec.Of(id).ShortCircuited()
 			e.planned(id, a, d)
 		}
 		e.follow(id, a, o, d)
@@ -287,6 +287,7 @@ func (e *engine) record(id uint32, a attempt, o retry.Outcome, d retry.Decision)
 
 // planned tells the recorder of what follows an attempt.
 func (e *engine) planned(id uint32, a attempt, d retry.Decision) {
+	rec := e.rec.Of(id)
 	if d.Retry {
 		rec.Delay(record.Delay{Retry: a.number, Planned: d.Delay, Draw: d.Draw})
 		return
