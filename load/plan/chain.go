@@ -3,6 +3,8 @@ package plan
 import (
 	"slices"
 	"strings"
+
+	"stormtest/load/retry"
 )
 
 // A Link is a service of a chain, and how it is called.
@@ -28,6 +30,18 @@ type Link struct {
 	// Plan is the whole plan with the policy of the callers and the target of this service in it, and one strategy.
 	// Of the clients' part, as their number, nothing is a layer's. Read only.
 	Plan *Plan
+}
+
+// Policy is the retry policy of the calls.
+//
+// Where a call has no limit of its time by itself, it has the longest there is, so that its caller's can stand in
+// its place.
+func (l Link) Policy() retry.Policy {
+	p := l.Plan.Policy(l.Plan.Strategies[0])
+	if l.Name != FrontName && p.MaxElapsed == 0 {
+		p.MaxElapsed = retry.NoLimit
+	}
+	return p
 }
 
 // CallsMost is how many calls of one service may be under way.

@@ -116,6 +116,9 @@ func (s *Solo) Dropped(at time.Duration, expired bool) {
 	s.site.droppedAt(at, expired)
 }
 
+// Rejected is [Recorder.Rejected].
+func (s *Solo) Rejected(at time.Duration) { s.site.rejectedAt(at) }
+
 // OperationStarted is [Recorder.OperationStarted].
 func (s *Solo) OperationStarted() {
 	if s.part != nil {
