@@ -185,7 +185,7 @@ func (l *link) init(number int, c ChainConfig) {
 	l.instant = p.Model == plan.ModelRejectIfBusy
 	l.cancels = p.Abandoned == plan.AbandonedCancel
 	l.tells = p.PropagateDeadline
-	l.status, l.outages = p.Status, p.Outages
+	l.status, l.outages, l.next = p.Status, p.Outages, p.Duration
 }
 
 // last reports whether nothing is behind the link.

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"time"
 
@@ -77,7 +78,7 @@ func (e *chain) send(at uint32, j int) {
 	l.stats.Attempts++
 	t := trip{left: e.now, reached: e.now, call: at, number: c.sent, attempt: uint8(j), link: c.link}
 	c.sent++
-	adm := l.station.Arrive(e.now, uint64(e.trips.spare()))
+	adm := e.reach(l, c)
 	if adm.Kind == station.Refused {
 		if l.rec != nil {
 			l.rec.Lost(lostRefused)
@@ -107,6 +108,16 @@ func (e *chain) send(at uint32, j int) {
 		e.watch(place)
 		e.ask(t.link)
 	}
+}
+
+// reach brings an attempt to its service, which is told how much time it has left where the plan says so.
+func (e *chain) reach(l *link, c *call) station.Admission {
+	tag := uint64(e.trips.spare())
+	if !l.tells {
+		return l.station.Arrive(e.now, tag)
+	}
+	left := l.judge.AttemptTimeout(&c.state, e.now)
+	return l.station.ArriveBy(e.now, tag, e.now+min(left, math.MaxInt64-e.now))
 }
 
 // arrive counts an attempt that has reached its service.
@@ -148,6 +159,13 @@ func (e *chain) finish(number int) {
 	e.ask(uint8(number))
 	place := uint32(d.Tag)
 	e.trips.all[place].inside = false
+	if d.Dropped != station.Kept {
+		if l.rec != nil {
+			l.rec.Dropped(d.At, d.Dropped == station.Expired)
+		}
+		e.tellCaller(place, answer{status: int16(l.status), after: d.RetryAfter})
+		return
+	}
 	if !e.last(uint8(number)) {
 		e.ring(place)
 		return
@@ -156,16 +174,16 @@ func (e *chain) finish(number int) {
 }
 
 // answer ends what a service did for an attempt: it has done its own work, and has had what it needed from the service
-// behind, or not. The caller listens if it has not given the attempt up.
+// behind, or not.
 //
 // What failed behind the service counts as rejected at it: it is a refusal that took its time.
 func (e *chain) answer(place uint32, served bool) {
 	t := &e.trips.all[place]
 	l := &e.links[t.link]
 	t.behind = 0
-	status := statusServed
+	a := answer{status: statusServed}
 	if !served {
-		status = l.status
+		a.status = int16(l.status)
 	}
 	switch {
 	case l.rec == nil:
@@ -174,6 +192,12 @@ func (e *chain) answer(place uint32, served bool) {
 	default:
 		l.rec.Rejected(t.reached)
 	}
+	e.tellCaller(place, a)
+}
+
+// tellCaller brings an answer to the caller, who listens if it has not given the attempt up.
+func (e *chain) tellCaller(place uint32, a answer) {
+	t := &e.trips.all[place]
 	if !t.waited {
 		e.trips.settle(place)
 		return
@@ -181,7 +205,7 @@ func (e *chain) answer(place uint32, served bool) {
 	t.waited = false
 	heard := *t
 	e.trips.settle(place)
-	e.conclude(heard.call, heard, retry.Outcome{Kind: retry.Responded, Status: status})
+	e.conclude(heard.call, heard, a.outcome())
 }
 
 // expire ends an attempt that has taken too long. Events of attempts that have ended are left in the queue, and the
