@@ -132,7 +132,7 @@ func (s *simulation) workers() int {
 	if s.plan.Latency != (plan.Law{}) || s.plan.LossShare > 0 || s.plan.Model == plan.ModelOCC {
 		each *= networkFold
 	}
-	each += bucketInClients * int(s.plan.Duration/s.plan.Bucket)
+	each += bucketInClients * int(s.plan.Duration/s.plan.Bucket) * (1 + len(s.plan.Layers))
 	return max(1, min(runtime.GOMAXPROCS(0), clientsInMemory/each))
 }
 
@@ -143,13 +143,13 @@ func (s *simulation) runAll(ctx context.Context) {
 	var wg sync.WaitGroup
 	for range min(s.workers(), len(tasks)) {
 		wg.Go(func() {
-			var recorder *record.Recorder // of the worker's runs, one after another
+			r := recorders{layers: make([]*record.Recorder, len(s.plan.Layers))} // of the worker's runs, one after another
 			for i := int(next.Add(1)) - 1; i < len(tasks); i = int(next.Add(1)) - 1 {
 				for _, at := range tasks[i] {
 					if ctx.Err() != nil {
 						return
 					}
-					recorder, s.ends[at.variant][at.seed] = s.run(ctx, at, recorder)
+					s.ends[at.variant][at.seed] = s.run(ctx, at, &r)
 					s.ended(at.variant)
 				}
 			}
@@ -158,20 +158,26 @@ func (s *simulation) runAll(ctx context.Context) {
 	wg.Wait()
 }
 
-// run runs one trial with the recorder of an earlier one, nil for a new one, and returns it.
-func (s *simulation) run(ctx context.Context, at place, recorder *record.Recorder) (*record.Recorder, ending) {
+// recorders are those of one run after another; nil until the first.
+type recorders struct {
+	run    *record.Recorder
+	layers []*record.Recorder
+}
+
+// run runs one trial with the recorders of an earlier one, or with new ones that it leaves there.
+func (s *simulation) run(ctx context.Context, at place, r *recorders) ending {
 	t := trial{plan: s.plan, variant: s.variants[at.variant], engine: record.EngineVirtual, measuredAt: measuredAtTarget, detail: at.seed == 0}
 	t.plan.Seed.Value += uint64(at.seed)
 	t.capacity = s.capacity()
 	t.newBank()
 	recording := t.recording(sim.LostNames)
 	recording.Shards = 1
-	if recorder == nil {
-		recorder = record.New(recording)
+	if r.run == nil {
+		r.run = record.New(recording)
 	} else {
-		recorder.Reset(recording)
+		r.run.Reset(recording)
 	}
-	t.recorder = recorder
+	t.recorder = r.run
 	gauge := s.meter.begin(&t, at.seed)
 	policy := t.policy()
 	c := sim.Config{
@@ -182,22 +188,31 @@ func (s *simulation) run(ctx context.Context, at place, recorder *record.Recorde
 	if first {
 		s.write(&c, &t, gauge)
 	}
-	stats := sim.Run(ctx, c)
+	var stats sim.Stats
+	var chain chained
+	if policy.Chained() {
+		stats, chain = t.simulateChain(ctx, c, r.layers)
+	} else {
+		stats = sim.Run(ctx, c)
+	}
 	cut := ctx.Err() != nil
 	end := record.End{
 		At: stats.End, InFlight: stats.InFlight, Unfinished: stats.Unfinished, Unstarted: stats.Unstarted,
-		TimerSource: timerVirtual,
+		TimerSource: timerVirtual, Hedging: chain.hedging,
 	}
 	if first {
 		end.Notes = t.virtualNotes(stats, cut)
 	}
 	run := t.summarise(end)
+	if first {
+		chain.summarise(&run, end.At)
+	}
 	if first && s.log != nil {
 		s.log.end(t.recorder, &run, cut)
 		s.logged += time.Duration(len(run.Buckets)) * run.Bucket
 	}
 	gauge.end()
-	return recorder, s.ending(at, run, cut)
+	return s.ending(at, run, cut)
 }
 
 // capacity is what the target can serve in a second; nil for a model whose writers have none.

@@ -371,7 +371,7 @@ func TestEveryFlagActs(t *testing.T) {
 	special := map[string]string{
 		"strategy": "none", "preset": "polly", "cap": "30s", "outage": "1s..2s=hang", "surge": "1s..2s=x3", "fleet": "full=70%,none=30%", "gate": "amplification<9", "retry-on": "503", "status": "429",
 		"repeat": "3", "arrivals": "poisson", "retry-after-jitter": "3s", "timeout": "2s", "workers": "2", "queue": "3", "burst": "2", "floor": "1s", "contention": "0.1", "coherency": "0.01",
-		"breaker": "rate:share=30%,window=50",
+		"breaker": "rate:share=30%,window=50", "hedge": "2s,1", "layer": "db;queue=3",
 	}
 	for _, f := range plan.Fields() {
 		t.Run(f.Name, func(t *testing.T) {

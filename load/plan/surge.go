@@ -69,11 +69,14 @@ type Trigger struct {
 	Surge    bool
 }
 
-// Triggers returns the plan's triggers in the order of their ends. A surge to a lower rate is none.
+// Triggers returns the plan's triggers in the order of their ends, those of its layers too. A surge to a lower rate is
+// none.
 func (p Plan) Triggers() []Trigger {
 	var list []Trigger
-	for _, o := range p.Outages {
-		list = append(list, Trigger{From: o.From, To: o.To})
+	for _, l := range p.Chain() {
+		for _, o := range l.Plan.Outages {
+			list = append(list, Trigger{From: o.From, To: o.To})
+		}
 	}
 	for _, s := range p.Surges {
 		if s.Factor > 1 {

@@ -135,19 +135,9 @@ func newChain(c ChainConfig) *chain {
 	}
 	e.calls.all = make([]call, p.Clients)
 	if p.RatePerSecond > 0 {
-		e.open = newSchedule(p, c.Seed)
+		e.open = pace.NewSchedule(p.Schedule(), seed.Stream(c.Seed, seed.Arrivals, 0))
 	}
 	return e
-}
-
-// newSchedule returns when the operations of an open loop start.
-func newSchedule(p *plan.Plan, run uint64) *pace.Schedule {
-	return pace.NewSchedule(pace.Config{
-		PerSecond: p.RatePerSecond,
-		Poisson:   p.Arrivals == plan.ArrivalsPoisson,
-		Total:     p.Operations,
-		Until:     p.Duration,
-	}, seed.Stream(run, seed.Arrivals, 0))
 }
 
 // init makes the link of a number: 0 is the clients'.
