@@ -9,6 +9,7 @@ import (
 
 	"stormtest/load/plan"
 	"stormtest/load/record"
+	"stormtest/load/retry/breaker"
 	"stormtest/load/retry/budget"
 	"stormtest/load/seed"
 	"stormtest/load/sim"
@@ -42,11 +43,14 @@ func (t *trial) layerTrials() []*layerTrial {
 	return list
 }
 
-// newBank opens the one budget of the calling service.
+// newBank opens the one budget and the one breaker of the calling service.
 func (l *layerTrial) newBank() {
 	p := &l.plan
-	chance := func(uint32) *rand.Rand { return seed.Stream(p.Seed.Value, seed.LayerOther, uint32(l.number)) }
-	l.budget = budget.NewBank(p.Budget, 1, chance, budget.Series{Width: p.Bucket, Intervals: int(p.Duration / p.Bucket)})
+	stream := func(of seed.Purpose) func(uint32) *rand.Rand {
+		return func(uint32) *rand.Rand { return seed.Stream(p.Seed.Value, of, uint32(l.number)) }
+	}
+	l.budget = budget.NewBank(p.Budget, 1, stream(seed.LayerBudget), budget.Series{Width: p.Bucket, Intervals: int(p.Duration / p.Bucket)})
+	l.breakers = breaker.NewBank(p.Breaker, 1, stream(seed.LayerBreaker))
 }
 
 // recording is that of a trial, but that calls come when they come, as in an open loop, and that whatever fails in the
@@ -90,10 +94,10 @@ func (t *trial) simulateChain(ctx context.Context, c sim.Config, recorders []*re
 	layers := t.layerTrials()
 	config := sim.ChainConfig{
 		Links: links, Seed: c.Seed, Trace: c.Trace, Beat: c.Beat,
-		Accounts: []sim.LinkAccounts{{Budget: c.Budget, Recorder: c.Recorder}},
+		Accounts: []sim.LinkAccounts{{Budget: c.Budget, Breakers: c.Breakers, Recorder: c.Recorder}},
 	}
 	for i, l := range layers {
-		config.Accounts = append(config.Accounts, sim.LinkAccounts{Budget: l.budget})
+		config.Accounts = append(config.Accounts, sim.LinkAccounts{Budget: l.budget, Breakers: l.breakers})
 		if !t.detail {
 			continue // of the layers the first seed is shown, and of the others nothing is kept
 		}

@@ -106,6 +106,9 @@ func (j *Judge) HedgeTurn(s *State, h *Hedger, now time.Duration) Turn {
 // the policy it is Decide.
 func (j *Judge) Hear(s *State, h *Hedger, now time.Duration, heard Heard) Turn {
 	o := heard.Outcome
+	if o.Kind == ShortCircuited { // nothing has left of which there could be copies
+		return Turn{Decision: j.Decide(s, now, o)}
+	}
 	h.live &^= 1 << heard.Attempt
 	s.kind, s.status = o.Kind, int16(o.Status)
 	retryable := j.policy.RetryOn.classify(o.Kind, o.Status) == Retryable && j.policy.repeatable(o.Kind)

@@ -13,18 +13,19 @@ type Purpose uint32
 
 // The purposes. The client of a stream that belongs to no client is 0.
 const (
-	Backoff    Purpose = 0  // delays of one client
-	RetryAfter Purpose = 1  // spread that one client adds to the server's hint
-	Arrivals   Purpose = 2  // open-loop arrivals of the fleet
-	Service    Purpose = 3  // service times of the target
-	Pace       Purpose = 4  // starts of the clients
-	Network    Purpose = 5  // latency and loss of one client's messages, in virtual time
-	Budget     Purpose = 6  // retries that one retry budget rejects by chance
-	Advice     Purpose = 7  // seeds with which a search tries policies; the client is the level
-	Breaker    Purpose = 8  // open times of one circuit breaker
-	LayerDelay Purpose = 9  // delays of a service that calls a layer; the client is the layer, 1 the first, as for the next two
-	LayerHint  Purpose = 10 // spread that such a service adds to a hint
-	LayerOther Purpose = 11 // what the budget and the breaker of such a service leave to chance
+	Backoff      Purpose = 0  // delays of one client
+	RetryAfter   Purpose = 1  // spread that one client adds to the server's hint
+	Arrivals     Purpose = 2  // open-loop arrivals of the fleet
+	Service      Purpose = 3  // service times of the target
+	Pace         Purpose = 4  // starts of the clients
+	Network      Purpose = 5  // latency and loss of one client's messages, in virtual time
+	Budget       Purpose = 6  // retries that one retry budget rejects by chance
+	Advice       Purpose = 7  // seeds with which a search tries policies; the client is the level
+	Breaker      Purpose = 8  // open times of one circuit breaker
+	LayerDelay   Purpose = 9  // delays of a service that calls a layer; the client is the layer, 1 the first, as for the next three
+	LayerHint    Purpose = 10 // spread that such a service adds to a hint
+	LayerBudget  Purpose = 11 // retries that the budget of such a service rejects by chance
+	LayerBreaker Purpose = 12 // open times of its circuit breaker
 )
 
 // Stream returns the generator of one client for one purpose in the run seeded with run.

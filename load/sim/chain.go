@@ -9,6 +9,7 @@ import (
 	"stormtest/load/plan"
 	"stormtest/load/record"
 	"stormtest/load/retry"
+	"stormtest/load/retry/breaker"
 	"stormtest/load/retry/budget"
 	"stormtest/load/seed"
 	"stormtest/target/station"
@@ -34,6 +35,8 @@ type LinkAccounts struct {
 	// Budget holds the accounts of the callers: of the clients or, of a layer, of the one service that calls it. nil is
 	// no budget.
 	Budget *budget.Bank
+	// Breakers are what every attempt must pass; nil is none.
+	Breakers *breaker.Bank
 	// Recorder takes what is measured; nil measures nothing.
 	Recorder *record.Recorder
 }
@@ -93,21 +96,23 @@ type chain struct {
 
 // A link is a service, and how it is called.
 type link struct {
-	policy  retry.Policy
-	judge   retry.Judge
-	budget  *budget.Bank
-	rec     *record.Solo // nil: nothing is recorded
-	delays  streams      // what the judge draws from: one stream a client, or one of the calling service
-	hints   streams
-	station *station.Station
-	instant bool // clients know of their success when they are accepted
-	cancels bool // work whose caller has gone is dropped
-	tells   bool // attempts carry their deadline
-	status  int  // the answer where the call behind has failed
-	outages []station.Outage
-	next    time.Duration // when it will have done something
-	stats   *LinkStats
-	calls   int // under way
+	policy   retry.Policy
+	judge    retry.Judge
+	budget   *budget.Bank  // nil: every retry is allowed
+	breakers *breaker.Bank // nil: every attempt may leave
+	gated    bool          // attempts ask before they leave
+	rec      *record.Solo  // nil: nothing is recorded
+	delays   streams       // what the judge draws from: one stream a client, or one of the calling service
+	hints    streams
+	station  *station.Station
+	instant  bool // clients know of their success when they are accepted
+	cancels  bool // work whose caller has gone is dropped
+	tells    bool // attempts carry their deadline
+	status   int  // the answer where the call behind has failed
+	outages  []station.Outage
+	next     time.Duration // when it will have done something
+	stats    *LinkStats
+	calls    int // under way
 }
 
 // A chainClient is one member of the fleet; its operation under way is the call of its number.
@@ -144,7 +149,8 @@ func newChain(c ChainConfig) *chain {
 func (l *link) init(number int, c ChainConfig) {
 	p := c.Links[number].Plan
 	l.policy = c.Links[number].Policy()
-	l.budget = c.Accounts[number].Budget
+	l.budget, l.breakers = c.Accounts[number].Budget, c.Accounts[number].Breakers
+	l.gated = l.breakers != nil || l.budget.Gates()
 	if r := c.Accounts[number].Recorder; r != nil {
 		l.rec = r.Solo()
 	}
@@ -188,6 +194,7 @@ const (
 	chainOpening
 	chainCut
 	chainHedge // a copy of a call's attempt is due
+	chainReady // a call's attempt has waited for its turn
 )
 
 // prepare schedules what is known from the start.
@@ -281,6 +288,8 @@ func (e *chain) handle(id uint32) {
 		e.cut(uint8(index))
 	case chainHedge:
 		e.hedge(index)
+	case chainReady:
+		e.ready(index)
 	}
 }
 

@@ -19,10 +19,14 @@ type call struct {
 	trips  [1 + retry.HedgesMost]uint32
 	client uint32 // of link 0
 	parent uint32 // the attempt for which a layer is called
-	sent   int32  // attempts so far
+	copies int32  // that were sent
 	link   uint8
-	sleeps bool
+	sleeps bool // until due
+	queues bool // until due, for a throttle that makes it wait
 }
+
+// number is that of the attempt which leaves next or has left last, counted from 0.
+func (c *call) number() int { return c.state.Attempt() + int(c.copies) }
 
 // calls holds the calls of a run and reuses their places, but for those of the clients, which come first.
 type calls struct {
@@ -106,6 +110,9 @@ func (e *chain) judgeOf(c *call) *retry.Judge {
 	if l.budget != nil {
 		l.judge.Under(l.budget.Account(int(c.client)))
 	}
+	if l.breakers != nil {
+		l.judge.Behind(l.breakers.Breaker(int(c.client)))
+	}
 	l.delays.of, l.hints.of = c.client, c.client
 	return &l.judge
 }
@@ -119,12 +126,38 @@ func (e *chain) wake(at uint32) {
 	}
 }
 
-// leave lets the call's own attempt leave now.
+// leave lets the call's own attempt leave now, if it may. One that has to wait is due later, and one that may not leave at
+// all ends here.
 func (e *chain) leave(at uint32) {
 	c := &e.calls.all[at]
 	c.sleeps = false
-	j := e.judgeOf(c)
-	j.LeaveHedged(&c.state, &c.hedger, e.now)
+	if e.links[c.link].gated {
+		switch adm := e.judgeOf(c).Admit(&c.state, e.now); {
+		case adm.Refused:
+			t := trip{left: e.now, reached: -1, call: at, number: int32(c.number()), link: c.link}
+			e.conclude(at, t, retry.Outcome{Kind: retry.ShortCircuited})
+			return
+		case adm.Wait > 0:
+			c.queues, c.due = true, e.now+adm.Wait
+			e.schedule(c.due, chainReady|at)
+			return
+		}
+	}
+	e.depart(at)
+}
+
+// ready lets an attempt leave that had to wait.
+func (e *chain) ready(at uint32) {
+	if c := &e.calls.all[at]; c.queues && c.due == e.now {
+		c.queues = false
+		e.depart(at)
+	}
+}
+
+// depart sends the call's own attempt.
+func (e *chain) depart(at uint32) {
+	c := &e.calls.all[at]
+	e.judgeOf(c).LeaveHedged(&c.state, &c.hedger, e.now)
 	e.watchHedge(at)
 	e.send(at, 0)
 }
@@ -158,7 +191,11 @@ func (e *chain) conclude(at uint32, t trip, o retry.Outcome) {
 	retries := c.state.Attempt()
 	turn := e.judgeOf(c).Hear(&c.state, &c.hedger, e.now, retry.Heard{Attempt: int(t.attempt), Outcome: o})
 	if l.rec != nil {
-		e.record(l.rec, &t, o)
+		if o.Kind == retry.ShortCircuited {
+			l.rec.ShortCircuited()
+		} else {
+			e.record(l.rec, &t, o)
+		}
 		if o.Hint.Seen {
 			l.rec.Hint(record.Hint{Valid: o.Hint.Valid, Obeyed: turn.Hinted})
 		}
@@ -170,9 +207,13 @@ func (e *chain) conclude(at uint32, t trip, o retry.Outcome) {
 		l.stats.Hedging.Won++
 	}
 	if e.trace != nil && c.link == 0 {
+		sent := t.left
+		if o.Kind == retry.ShortCircuited {
+			sent = -1
+		}
 		e.trace(retry.Row{
 			Client: int(c.client), Operation: e.clients[c.client].operations, Attempt: int(t.number),
-			Due: t.left, Sent: t.left, Arrived: t.reached, End: e.now, Outcome: o, Decision: turn.Decision,
+			Due: t.left, Sent: sent, Arrived: t.reached, End: e.now, Outcome: o, Decision: turn.Decision,
 		})
 	}
 	e.turn(at, turn)
@@ -204,6 +245,7 @@ func (e *chain) turn(at uint32, t retry.Turn) {
 	switch {
 	case t.Copy != 0:
 		hedging.Sent++
+		c.copies++
 		e.watchHedge(at)
 		e.send(at, t.Copy)
 	case t.Waits:
@@ -242,7 +284,7 @@ func (e *chain) done(at uint32, d retry.Decision) {
 	}
 	if l.rec != nil {
 		l.rec.OperationEnded(record.Operation{
-			At: e.now, Elapsed: max(e.now-c.begun, 0), Attempts: int(c.sent),
+			At: e.now, Elapsed: max(e.now-c.begun, 0), Attempts: c.number() + 1,
 			Succeeded: succeeded, Reason: int(d.Reason),
 			Drawn: d.Reason.Drew(), Draw: d.Draw,
 		})
@@ -309,7 +351,7 @@ func (e *chain) breakOff(at uint32) {
 	}
 	l.stats.GaveUp++
 	if l.rec != nil {
-		l.rec.OperationEnded(record.Operation{At: e.now, Elapsed: e.now - c.begun, Attempts: int(c.sent), Reason: int(retry.CallerGone)})
+		l.rec.OperationEnded(record.Operation{At: e.now, Elapsed: e.now - c.begun, Attempts: c.number() + 1, Reason: int(retry.CallerGone)})
 	}
 	e.release(at)
 }

@@ -76,8 +76,7 @@ func (e *chain) send(at uint32, j int) {
 	c := &e.calls.all[at]
 	l := &e.links[c.link]
 	l.stats.Attempts++
-	t := trip{left: e.now, reached: e.now, call: at, number: c.sent, attempt: uint8(j), link: c.link}
-	c.sent++
+	t := trip{left: e.now, reached: e.now, call: at, number: int32(c.number()), attempt: uint8(j), link: c.link}
 	adm := e.reach(l, c)
 	if adm.Kind == station.Refused {
 		if l.rec != nil {
