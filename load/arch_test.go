@@ -48,6 +48,7 @@ var imports = map[string][]string{
 	"load/advise": {
 		"load", "load/backoff", "load/plan", "load/record", "load/retry", "load/retry/budget", "load/seed", "load/sim", "target/station",
 	},
+	"load/tip":       {"load", "load/plan", "load/record", "load/retry/budget", "target/station"},
 	"report":         {"load/record", "report/check", "report/compare", "report/literal", "report/metrics", "report/picture"},
 	"report/check":   {"load/record"},
 	"report/compare": {"load/record", "report/check", "report/literal"},
@@ -62,7 +63,7 @@ var imports = map[string][]string{
 	// Results for tests.
 	"report/hostile": {"load/record"},
 	"cmd/stormtest": {
-		"load", "load/advise", "load/backoff", "load/plan", "load/record", "load/remote", "load/secret", "load/validate", "report", "report/check", "report/compare", "report/metrics", "report/otlp", "target", "target/station",
+		"load", "load/advise", "load/backoff", "load/plan", "load/record", "load/remote", "load/secret", "load/tip", "load/validate", "report", "report/check", "report/compare", "report/metrics", "report/otlp", "target", "target/station",
 	},
 }
 

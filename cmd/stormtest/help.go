@@ -23,7 +23,7 @@ const (
 // helpGroups are the sections of the help, in order; the last takes what has no group.
 func helpGroups() []struct{ name, title string } {
 	type group = struct{ name, title string }
-	list := []group{{groupAdvise, "Advice: what is known and wished"}, {groupServe, "Serve: where, how long, and what is known of the clients"}, {groupCompare, "Compare: what is compared, and what must hold"}}
+	list := []group{{groupTip, "Tipping point: what is varied, and between which values"}, {groupAdvise, "Advice: what is known and wished"}, {groupServe, "Serve: where, how long, and what is known of the clients"}, {groupCompare, "Compare: what is compared, and what must hold"}}
 	for _, g := range []plan.Group{plan.Fleet, plan.Policy, plan.Target, plan.Network, plan.Elsewhere, plan.Record, plan.Gates} {
 		list = append(list, group{string(g), g.Title()})
 	}

@@ -79,7 +79,7 @@ func newRoot(w world) *cobra.Command {
 	cmd.SetUsageFunc(writeUsage)
 	cmd.SetHelpFunc(writeHelp)
 	cmd.SuggestionsMinimumDistance = 2
-	cmd.AddCommand(newAdvise(w), newCompare(w), newGates(w), newMerge(w), newPlan(w), newPresets(w), newProbe(w), newReport(w), newRun(w), newServe(w), newSim(w), newStrategies(w), newValidate(w))
+	cmd.AddCommand(newAdvise(w), newCompare(w), newGates(w), newMerge(w), newPlan(w), newPresets(w), newProbe(w), newReport(w), newRun(w), newServe(w), newSim(w), newStrategies(w), newTip(w), newValidate(w))
 	return cmd
 }
 
