@@ -40,6 +40,8 @@ func TestBreakerInEveryEngine(t *testing.T) {
 		{"with few retries", []string{"clients: 40", "operations: 400", "ramp: 1.9873s", "max-retries: 2", "breaker: 'polly:calls=10,window=2s,open=510ms,scope=fleet'"}},
 		{"with a budget", []string{"clients: 40", "operations: 400", "ramp: 1.9873s", "budget: 'finagle:ratio=30%,min=1/s,scope=fleet'", "breaker: 'consecutive:failures=2,open=710ms'"}},
 		{"with a quota", []string{"clients: 40", "operations: 400", "ramp: 1.9873s", "budget: 'aws:size=200,scope=fleet'", "breaker: 'consecutive:failures=2,open=710ms,scope=fleet'"}},
+		{"with a throttle", []string{"clients: 60", "rate: 83/s", "arrivals: poisson", "max-retries: 3", "budget: 'sre:window=2s,scope=fleet'", "breaker: 'consecutive:failures=3,open=210ms,scope=fleet'"}},
+		{"with a limit", []string{"clients: 60", "rate: 83/s", "arrivals: poisson", "status: 429", "max-retries: 5", "budget: 'aws-adaptive:scope=fleet'", "breaker: 'consecutive:failures=3,open=210ms,scope=fleet'"}},
 		{"in an open loop", []string{"clients: 60", "rate: 83/s", "arrivals: poisson", "breaker: 'consecutive:failures=3,open=510ms,scope=fleet'"}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -47,8 +49,43 @@ func TestBreakerInEveryEngine(t *testing.T) {
 			p := scenario(t, lines...)
 			virtual := virtually(t, p)
 			b := checkBreaker(t, &virtual.run)
-			if b.Opened == 0 || b.Closed == 0 || b.ShortCircuited == 0 || b.ShortCircuited != virtual.run.Attempts.ShortCircuited {
+			if b.Opened == 0 || b.Closed == 0 || b.ShortCircuited == 0 || b.ShortCircuited != virtual.run.Attempts.ShortCircuited && tt.name != "with a throttle" && tt.name != "with a limit" {
 				t.Errorf("breaker = %+v of %d short-circuited attempts: want some that open, close and refuse", b, virtual.run.Attempts.ShortCircuited)
+			}
+			for _, real := range []outcome{overHTTP(t, p), inMemory(t, p)} {
+				if fault := real.differs(t, virtual); fault != "" {
+					t.Error(fault)
+				}
+			}
+		})
+	}
+}
+
+// A limit of the client's own makes attempts wait once the target has said that it is asked too often, and a throttle does
+// not let some first attempts out at all. In every engine the same ones, for the same time.
+func TestThrottlesInEveryEngine(t *testing.T) {
+	for _, tt := range []struct {
+		name  string
+		lines []string
+		waits bool
+	}{
+		{"limit of each client", []string{"clients: 20", "operations: 700", "ramp: 1.9873s", "budget: aws-adaptive"}, true},
+		{"limit of the fleet", []string{"clients: 40", "rate: 83/s", "arrivals: poisson", "budget: 'aws-adaptive:scope=fleet'"}, true},
+		{"limit, and no time for it", []string{"clients: 40", "rate: 83/s", "arrivals: poisson", "max-elapsed: 1.0003s", "budget: 'aws-adaptive:scope=fleet'"}, true},
+		{"throttle of the fleet", []string{"clients: 40", "rate: 83/s", "arrivals: poisson", "budget: 'sre:window=2s,scope=fleet'"}, false},
+		{"throttle of each client", []string{"clients: 10", "rate: 83/s", "arrivals: poisson", "budget: 'sre:window=3s,retries=10%'"}, false},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			lines := append([]string{"strategy: full", "base: 97.3ms", "cap: 3s", "capacity: 200/s", "queue: 3", "status: 429", "max-retries: 4", "outage: ['1.0003s..3.0007s']", "duration: 8.0037s", "timeout: 700.1ms"}, tt.lines...)
+			p := scenario(t, lines...)
+			virtual := virtually(t, p)
+			run := &virtual.run
+			b := checkBudget(t, run)
+			if (b.Delayed > 0 && b.DelayTotal > 0) != tt.waits || (b.RefusedFirst > 0) != !tt.waits || run.Attempts.ShortCircuited < b.RefusedFirst {
+				t.Errorf("budget = %+v with %d short-circuited, want some delayed or refused", b, run.Attempts.ShortCircuited)
+			}
+			if run.Lateness.Max != nil && *run.Lateness.Max != 0 {
+				t.Errorf("lateness up to %v ns in virtual time: what waits for its turn is not late", *run.Lateness.Max)
 			}
 			for _, real := range []outcome{overHTTP(t, p), inMemory(t, p)} {
 				if fault := real.differs(t, virtual); fault != "" {

@@ -27,7 +27,7 @@ var imports = map[string][]string{
 	"load/probe":         {"load/record"},
 	"load/pace":          {"target/exact"},
 	"load/retry":         {"load/backoff", "load/retry/breaker", "load/retry/budget"},
-	"load/retry/budget":  {},
+	"load/retry/budget":  {"target/exact"},
 	"load/retry/breaker": {},
 	"target/exact":       {},
 	"target/station":     {"target/exact"},

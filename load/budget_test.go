@@ -19,7 +19,7 @@ func checkBudget(t *testing.T, run *record.Run) *record.Budget {
 	if b.Taken-b.Returned-b.Spent != 0 {
 		t.Errorf("taken %d - returned %d - spent %d = %d, want 0", b.Taken, b.Returned, b.Spent, b.Taken-b.Returned-b.Spent)
 	}
-	if b.Spent != run.Attempts.Retries || b.Deposits != run.Attempts.First || b.Refused != run.Operations.GaveUp["refused_by_budget"] {
+	if b.Spent != run.Attempts.Retries || b.Deposits != run.Attempts.First || b.Refused+b.RefusedFirst != run.Operations.GaveUp["refused_by_budget"] {
 		t.Errorf("budget %+v, want %d spent, %d deposits, %d refused, as the fleet counts", b,
 			run.Attempts.Retries, run.Attempts.First, run.Operations.GaveUp["refused_by_budget"])
 	}
@@ -187,9 +187,9 @@ func TestTokensOfAFleetThatFailsTogether(t *testing.T) {
 		{"aws-legacy:scope=fleet", "503", 1, 100, 100},
 		{"grpc:scope=fleet", "503", 1, 4, 4},
 		{"grpc:tokens=4", "503", 1000, 1000, 1000}, // 3 after the first failure, 2 after the second
-		// Of R = 1,000 requests and the retries asked for so far, A = 0: the i-th is allowed with
-		// probability 1 / (1000 + i), 0.69 of a thousand on average and at most 9.
-		{"sre:scope=fleet", "503", 1, 0, 9},
+		// Of the first attempts, which all come before any answer, the i-th is let out with probability 1/i, and a retry is asked
+		// for when a thousand have come: 0.007 of them are allowed on average.
+		{"sre:scope=fleet", "503", 1, 0, 2},
 		// Each client's first retry with probability 1/2, the second with 1/3, the third with 1/4:
 		// 1/2 + 1/6 + 1/24 = 0.708 of each, deviation 0.84.
 		{"sre", "503", 1000, 708 - 130, 708 + 130},
@@ -202,6 +202,10 @@ func TestTokensOfAFleetThatFailsTogether(t *testing.T) {
 			b := checkBudget(t, run)
 			if b.Spent < tt.least || b.Spent > tt.most || b.Accounts != tt.accounts {
 				t.Errorf("%d retries sent of %d accounts, want %d..%d of %d", b.Spent, b.Accounts, tt.least, tt.most, tt.accounts)
+			}
+			// 7.49 on average, deviation 2.4.
+			if first := run.Attempts.First; (b.RefusedFirst > 0 || first != 1000) != (tt.budget == "sre:scope=fleet") || b.RefusedFirst > 0 && (first > 20 || first+b.RefusedFirst != 1000) {
+				t.Errorf("%d first attempts were sent and %d refused, want all sent, or 1..20 of the fleet's sre", first, b.RefusedFirst)
 			}
 			if got := run.Operations.GaveUp["refused_by_budget"] + run.Operations.GaveUp["max_retries"]; got != 1000 {
 				t.Errorf("%d operations were refused or out of retries, want all", got)

@@ -137,10 +137,13 @@ func (breakerWindow) write(p *Plan) string {
 func (breakerWindow) word() string      { return "count|duration" }
 func (breakerWindow) choices() []string { return nil }
 
-// breakerWarnings says where breakers that trip together probe together: a wave of all their probes, which the target
-// may not be able to take. Source: the domain reference, 3.8.
+// breakerWarnings says where what is refused comes back at once, and where breakers that trip together probe together: a wave of
+// all their probes, which the target may not be able to take. Source: the domain reference, 3.8.
 func (p *Plan) breakerWarnings() []string {
 	b := p.Breaker
+	if b.Kind != breaker.None && p.MaxRetries == 0 && p.RatePerSecond == 0 && p.OperationsTotal() > int64(p.Clients) {
+		return []string{fmt.Sprintf("breaker %v: with max-retries 0 an operation that is refused takes no time, and without a rate its client begins the next one at once", b.Kind)}
+	}
 	if b.Kind == breaker.None || b.Shared || b.JitterShare > 0 || p.URL != "" || p.CapacityPerSecond == 0 {
 		return nil
 	}

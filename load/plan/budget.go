@@ -29,6 +29,13 @@ var budgetKeys = [budget.KindCount][]keyed{
 		{"first", budgetCount(func(c *budget.Config) *int { return &c.Credit }, 0, budget.QuotaMax)},
 		{"scope", budgetScope},
 	},
+	budget.AWSAdaptive: {
+		{"size", budgetCount(func(c *budget.Config) *int { return &c.Size }, 1, budget.QuotaMax)},
+		{"cost", budgetCount(func(c *budget.Config) *int { return &c.Cost }, 1, budget.QuotaMax)},
+		{"throttled", budgetCount(func(c *budget.Config) *int { return &c.CostThrottled }, 1, budget.QuotaMax)},
+		{"first", budgetCount(func(c *budget.Config) *int { return &c.Credit }, 0, budget.QuotaMax)},
+		{"scope", budgetScope},
+	},
 	budget.AWSLegacy: {
 		{"size", budgetCount(func(c *budget.Config) *int { return &c.Size }, 1, budget.QuotaMax)},
 		{"cost", budgetCount(func(c *budget.Config) *int { return &c.Cost }, 1, budget.QuotaMax)},
@@ -44,6 +51,7 @@ var budgetKeys = [budget.KindCount][]keyed{
 	budget.SRE: {
 		{"window", duration{at: func(p *Plan) *time.Duration { return &p.Budget.TTL }, lo: budget.TTLMin, hi: budget.WindowMax, step: time.Second}},
 		{"k", thousandths{at: func(c *budget.Config) *float64 { return &c.K }, lo: budget.KMin, hi: budget.KMax}},
+		{"retries", budgetRatio{least: budget.RatioMin, most: 1}},
 		{"scope", budgetScope},
 	},
 }
@@ -103,13 +111,16 @@ func budgetNames() []string {
 }
 
 // budgetRatio is Config.Ratio in percent, as parts of budget.RatioParts.
-type budgetRatio struct{ most float64 }
+type budgetRatio struct{ least, most float64 } // a least of 0 allows 0
 
 func (v budgetRatio) read(p *Plan, text string) string {
 	n, want := parseShare(text)
 	scratch := budget.Config{Kind: budget.Finagle, Ratio: n, TTL: budget.TTLMin}
-	if want == "" && (n > v.most || len(scratch.Validate()) > 0) || strings.HasPrefix(text, "-") {
-		want = "0%, or " + bounds(formatShare(budget.RatioMin), formatShare(v.most)) + " with at most five decimals"
+	if want == "" && (n < v.least || n > v.most || len(scratch.Validate()) > 0) || strings.HasPrefix(text, "-") {
+		if v.least == 0 {
+			want = "0%, or "
+		}
+		want += bounds(formatShare(budget.RatioMin), formatShare(v.most)) + " with at most five decimals"
 	}
 	if want == "" {
 		p.Budget.Ratio = n
@@ -191,12 +202,28 @@ func (scope) choices() []string { return []string{scopeClient, scopeFleet} }
 // tokens. Source: the domain reference, 3.1 to 3.6.
 func (p *Plan) budgetWarnings() []string {
 	b := p.Budget
+	asks := b.Kind == budget.SRE || b.Kind == budget.AWSAdaptive // first attempts, too
 	switch {
-	case p.MaxRetries == 0:
+	case p.MaxRetries == 0 && !asks:
 		return p.idle("budget", "with max-retries 0")
-	case b.Kind == budget.SRE:
-		return []string{"budget sre: it rejects retries alone; first attempts are sent whatever it counts, which the source's are not"}
-	case b.Shared:
+	case b.Kind == budget.AWSAdaptive && p.URL == "" && p.Status != statusThrottled:
+		return append(p.eachBudget(), fmt.Sprintf("budget %v: attempts wait for their turn from the first answer %d on, and the target answers %d: with status %d they would",
+			b.Kind, statusThrottled, p.Status, statusThrottled))
+	case b.Kind == budget.SRE && p.RatePerSecond == 0 && p.OperationsTotal() > int64(p.Clients):
+		return []string{"budget sre: an operation that is refused takes no time, and without a rate its client begins the next one at once"}
+	case b.Kind == budget.SRE && b.Shared && p.RatePerSecond == 0 && p.Ramp == 0:
+		return []string{fmt.Sprintf("budget sre: one account for a fleet that begins together has no answer to go by: of the first %d attempts it lets out a few", p.Clients)}
+	}
+	return p.eachBudget()
+}
+
+// statusThrottled is the answer that says of itself that it is given for too many requests.
+const statusThrottled = 429
+
+// eachBudget says how much the budgets of all clients allow together.
+func (p *Plan) eachBudget() []string {
+	b := p.Budget
+	if b.Shared {
 		return nil
 	}
 	var each string
@@ -217,7 +244,7 @@ func (p *Plan) budgetWarnings() []string {
 		if p.CapacityPerSecond > 0 && p.URL == "" {
 			each += fmt.Sprintf(", %.3gx the capacity of %s", perSecond/p.CapacityPerSecond, formatRate(p.CapacityPerSecond))
 		}
-	case budget.AWS, budget.AWSLegacy, budget.GRPC:
+	case budget.AWS, budget.AWSLegacy, budget.AWSAdaptive, budget.GRPC:
 		full := b.Full()
 		if full == 0 {
 			return nil

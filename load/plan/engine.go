@@ -186,7 +186,7 @@ func (p *Plan) retriesOfAMoment() float64 {
 	switch b := p.Budget; b.Kind {
 	case budget.Finagle:
 		most = min(most, float64(float64(accounts*float64(b.Min))*b.TTL.Seconds())+float64(operations*b.Ratio))
-	case budget.AWS:
+	case budget.AWS, budget.AWSAdaptive:
 		most = min(most, float64(accounts*float64(b.Size))/float64(min(b.Cost, b.CostThrottled)))
 	case budget.AWSLegacy:
 		most = min(most, float64(accounts*float64(b.Size))/float64(min(b.Cost, b.CostTimeout)))

@@ -66,7 +66,19 @@ func TestWarnings(t *testing.T) {
 		}},
 		{"tokens of the fleet", []plan.Setting{{"budget", "grpc:scope=fleet"}}, nil},
 		{"tokens that are worth nothing", []plan.Setting{{"budget", "grpc:tokens=2"}}, nil},
-		{"first attempts", []plan.Setting{{"budget", "sre"}}, []string{"budget sre: it rejects retries alone; first attempts are sent whatever it counts, which the source's are not"}},
+		{"first attempts of a fleet", []plan.Setting{{"budget", "sre:scope=fleet"}}, []string{"budget sre: one account for a fleet that begins together has no answer to go by: of the first 2000 attempts it lets out a few"}},
+		{"first attempts of a fleet, one after another", []plan.Setting{{"budget", "sre:scope=fleet"}, {"ramp", "10s"}}, nil},
+		{"first attempts that are refused at once", []plan.Setting{{"budget", "sre"}, {"operations", "5000"}}, []string{
+			"budget sre: an operation that is refused takes no time, and without a rate its client begins the next one at once"}},
+		{"a limit that nothing switches on", []plan.Setting{{"budget", "aws-adaptive:scope=fleet"}}, []string{
+			"budget aws-adaptive: attempts wait for their turn from the first answer 429 on, and the target answers 503: with status 429 they would"}},
+		{"a limit that something does", []plan.Setting{{"budget", "aws-adaptive:scope=fleet"}, {"status", "429"}}, nil},
+		{"breakers that open together", []plan.Setting{{"breaker", "polly"}}, []string{
+			"breaker polly: the breakers of clients that fail together let probes out together, 5s later: up to 2000, 20x what the target serves in a bucket, and the jitter of the retries alone keeps them apart; jitter=50% spreads the breakers, too"}},
+		{"and do not close together", []plan.Setting{{"breaker", "polly:jitter=50%"}}, nil},
+		{"one breaker", []plan.Setting{{"breaker", "polly:scope=fleet"}}, nil},
+		{"a breaker and no sleep", []plan.Setting{{"breaker", "polly:scope=fleet"}, {"max-retries", "0"}, {"operations", "5000"}}, []string{
+			"breaker polly: with max-retries 0 an operation that is refused takes no time, and without a rate its client begins the next one at once"}},
 		{"a budget for no retries", []plan.Setting{{"budget", "envoy"}, {"max-retries", "0"}}, []string{"budget envoy:ratio=20%,min=3,scope=fleet: no effect with max-retries 0"}},
 		{"fewer operations than clients", []plan.Setting{{"operations", "1999"}}, []string{"operations 1999: 1 of the 2000 clients have nothing to do"}},
 		{"as many operations as clients", []plan.Setting{{"operations", "2000"}}, nil},

@@ -28,6 +28,9 @@ func (s *State) known(r Reason) budget.Outcome {
 		if s.kind == Responded && s.status < 500 && s.status != statusThrottled {
 			return budget.Final
 		}
+		if s.kind == Responded && s.status == statusThrottled {
+			return budget.Curbed
+		}
 		return budget.Broken
 	}
 	return failure(s.Last())

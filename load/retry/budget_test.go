@@ -227,7 +227,7 @@ func twoBudgets(t *rapid.T) (less, more budget.Config) {
 		more = less
 		more.Min += few("moreMin")
 		more.Ratio = max(more.Ratio, ratio("otherRatio"))
-	case budget.AWS, budget.AWSLegacy:
+	case budget.AWS, budget.AWSLegacy, budget.AWSAdaptive:
 		less.Size = 1 + 30*few("size")
 		more = less
 		more.Size += 20 * few("moreSize")

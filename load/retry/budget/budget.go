@@ -32,13 +32,14 @@ type Kind uint8
 
 // The kinds.
 const (
-	None      Kind = iota // every retry is allowed
-	Finagle               // retries for a share of the first attempts of a sliding window
-	Envoy                 // a share of the operations under way may be retries
-	AWS                   // retries for tokens that successes bring back, the quota of 2026
-	AWSLegacy             // the quota before it
-	GRPC                  // no retries while failures outweigh successes
-	SRE                   // retries rejected by chance as the target accepts less than it is asked
+	None        Kind = iota // every retry is allowed
+	Finagle                 // retries for a share of the first attempts of a sliding window
+	Envoy                   // a share of the operations under way may be retries
+	AWS                     // retries for tokens that successes bring back, the quota of 2026
+	AWSLegacy               // the quota before it
+	AWSAdaptive             // AWS, and attempts that wait for tokens once the target said that it is asked too often
+	GRPC                    // no retries while failures outweigh successes
+	SRE                     // attempts rejected by chance as the target accepts less than it is asked
 	KindCount
 )
 
@@ -70,6 +71,11 @@ var Table = [KindCount]struct {
 		Defaults: Config{Kind: AWSLegacy, Size: 500, Cost: 5, CostTimeout: 10, Credit: 1},
 		new:      func(c Config, _ *rand.Rand) rule { return newQuota(c) },
 	},
+	AWSAdaptive: {
+		Name:     "aws-adaptive",
+		Defaults: Config{Kind: AWSAdaptive, Size: 500, Cost: 14, CostThrottled: 5, Credit: 1},
+		new:      func(c Config, _ *rand.Rand) rule { return newAdaptive(c) },
+	},
 	GRPC: {
 		Name:     "grpc",
 		Defaults: Config{Kind: GRPC, Size: 10, Ratio: 0.1},
@@ -77,7 +83,7 @@ var Table = [KindCount]struct {
 	},
 	SRE: {
 		Name:     "sre",
-		Defaults: Config{Kind: SRE, TTL: 2 * time.Minute, K: 2},
+		Defaults: Config{Kind: SRE, TTL: 2 * time.Minute, K: 2, Ratio: 1},
 		chance:   true,
 		new:      func(c Config, chance *rand.Rand) rule { return newSRE(c, chance) },
 	},

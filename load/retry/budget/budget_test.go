@@ -237,7 +237,7 @@ func TestBank(t *testing.T) {
 }
 
 func TestFull(t *testing.T) {
-	want := [budget.KindCount]int64{budget.Finagle: 100, budget.Envoy: 3, budget.AWS: 35, budget.AWSLegacy: 100, budget.GRPC: 4, budget.SRE: 1}
+	want := [budget.KindCount]int64{budget.Finagle: 100, budget.Envoy: 3, budget.AWS: 35, budget.AWSLegacy: 100, budget.AWSAdaptive: 35, budget.GRPC: 4, budget.SRE: 1}
 	for k, row := range budget.Table {
 		if got := row.Defaults.Full(); got != want[k] {
 			t.Errorf("%s is worth %d retries at the start, want %d", row.Name, got, want[k])
@@ -285,7 +285,11 @@ func TestValidate(t *testing.T) {
 		changed(budget.SRE, func(c *budget.Config) { c.K = 0.999 }),
 		changed(budget.SRE, func(c *budget.Config) { c.K = math.Inf(1) }),
 		changed(budget.SRE, func(c *budget.Config) { c.TTL = time.Hour + second }),
-		changed(budget.SRE, func(c *budget.Config) { c.Ratio = 0.1 }),
+		changed(budget.SRE, func(c *budget.Config) { c.Ratio = 0 }),
+		changed(budget.SRE, func(c *budget.Config) { c.Ratio = 1.1 }),
+		changed(budget.SRE, func(c *budget.Config) { c.Min = 1 }),
+		changed(budget.AWSAdaptive, func(c *budget.Config) { c.CostThrottled = 0 }),
+		changed(budget.AWSAdaptive, func(c *budget.Config) { c.CostTimeout = 1 }),
 	}
 	for _, c := range bad {
 		if faults := c.Validate(); len(faults) != 1 || !strings.HasPrefix(faults[0].Error(), "budget: ") {

@@ -32,7 +32,8 @@ type Config struct {
 	Kind Kind
 	// Ratio is how many retries each first attempt pays for (Finagle), or how many of the
 	// operations under way may be retries (Envoy): 0, or RatioMin upwards. Or how many
-	// tokens each success brings (GRPC): GRPCRatioMin upwards, at most three decimals.
+	// tokens each success brings (GRPC): GRPCRatioMin upwards, at most three decimals. Or below which share of the attempts
+	// of the window there may be one retry more (SRE): RatioMin..1, and 1 is no bound.
 	Ratio float64
 	// Min is allowed whatever Ratio says: so many retries a second (Finagle), or at a time
 	// (Envoy). 0..MinMax.
@@ -41,12 +42,12 @@ type Config struct {
 	// (SRE). Whole seconds, TTLMin..TTLMax or WindowMax.
 	TTL time.Duration
 	// Size is how many tokens there are at the start, and at most. 1..QuotaMax (AWS,
-	// AWSLegacy) or GRPCSizeMax (GRPC).
+	// AWSLegacy, AWSAdaptive) or GRPCSizeMax (GRPC).
 	Size int
-	// Cost is what a retry takes (AWS, AWSLegacy), CostThrottled after an answer that was
-	// given for too many requests (AWS), CostTimeout after none (AWSLegacy). 1..QuotaMax.
+	// Cost is what a retry takes (AWS, AWSLegacy, AWSAdaptive), CostThrottled after an answer that was
+	// given for too many requests (AWS, AWSAdaptive), CostTimeout after none (AWSLegacy). 1..QuotaMax.
 	Cost, CostThrottled, CostTimeout int
-	// Credit is what the success of a first attempt brings (AWS, AWSLegacy). 0..QuotaMax.
+	// Credit is what the success of a first attempt brings (AWS, AWSLegacy, AWSAdaptive). 0..QuotaMax.
 	Credit int
 	// K is how many times what the target accepts it may be asked (SRE). KMin..KMax, at most
 	// three decimals.
@@ -79,12 +80,12 @@ func (c Config) Validate() []error {
 		read.Ratio, read.Min = c.Ratio, c.Min
 		check(c.ratioIsGood(EnvoyRatioMax), "ratio", c.Ratio, "0 or 1e-5..1, at most seven decimals")
 		inSize(c.Min, 0, MinMax, "min")
-	case AWS, AWSLegacy:
+	case AWS, AWSLegacy, AWSAdaptive:
 		read.Size, read.Cost, read.Credit = c.Size, c.Cost, c.Credit
 		inSize(c.Size, 1, QuotaMax, "size")
 		inSize(c.Cost, 1, QuotaMax, "cost")
 		inSize(c.Credit, 0, QuotaMax, "first")
-		if c.Kind == AWS {
+		if c.Kind != AWSLegacy {
 			read.CostThrottled = c.CostThrottled
 			inSize(c.CostThrottled, 1, QuotaMax, "throttled")
 		} else {
@@ -96,7 +97,8 @@ func (c Config) Validate() []error {
 		inSize(c.Size, 1, GRPCSizeMax, "tokens")
 		check(inThousandths(c.Ratio, GRPCRatioMin, GRPCRatioMax), "ratio", c.Ratio, "0.001..1000, at most three decimals")
 	case SRE:
-		read.TTL, read.K = c.TTL, c.K
+		read.TTL, read.K, read.Ratio = c.TTL, c.K, c.Ratio
+		check(c.Ratio > 0 && c.ratioIsGood(1), "retries", c.Ratio, "1e-5..1, at most seven decimals")
 		check(c.lasts(WindowMax), "window", c.TTL, "whole seconds, 1s..1h")
 		check(inThousandths(c.K, KMin, KMax), "k", c.K, "1..1000, at most three decimals")
 	default:

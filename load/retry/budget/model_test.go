@@ -51,7 +51,7 @@ func (m *model) allows(o budget.Outcome) bool {
 		return m.worth() >= m.cost(o)
 	case budget.Envoy:
 		return float64(m.retries) < max(float64(m.config.Min), m.config.Ratio*float64(m.operations)-1e-9)
-	case budget.AWS, budget.AWSLegacy:
+	case budget.AWS, budget.AWSLegacy, budget.AWSAdaptive:
 		return m.tokens() >= m.cost(o)
 	case budget.GRPC:
 		return 2*m.tokens() > 1000*int64(m.config.Size)
@@ -102,7 +102,7 @@ func (m *model) cost(o budget.Outcome) int64 {
 	case c.Kind == budget.Finagle: // in decimal, as the ratio was written
 		cost := new(big.Rat).Quo(big.NewRat(1000, 1), decimal(c.Ratio))
 		return new(big.Int).Quo(cost.Num(), cost.Denom()).Int64()
-	case c.Kind == budget.AWS && o == budget.Throttled:
+	case (c.Kind == budget.AWS || c.Kind == budget.AWSAdaptive) && o == budget.Throttled:
 		return int64(c.CostThrottled)
 	case c.Kind == budget.AWSLegacy && o == budget.TimedOut:
 		return int64(c.CostTimeout)

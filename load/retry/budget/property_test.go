@@ -17,9 +17,9 @@ func anyConfig(t *rapid.T) budget.Config {
 	case budget.Finagle, budget.Envoy:
 		c.Ratio = rapid.SampledFrom([]float64{0, 0.00128, 0.1, 0.2, 0.3, 0.5, 1}).Draw(t, "ratio")
 		c.Min = few("min", 0, 3)
-	case budget.AWS, budget.AWSLegacy:
+	case budget.AWS, budget.AWSLegacy, budget.AWSAdaptive:
 		c.Size, c.Cost, c.Credit = few("size", 1, 40), few("cost", 1, 14), few("credit", 0, 3)
-		if c.Kind == budget.AWS {
+		if c.Kind != budget.AWSLegacy {
 			c.CostThrottled = few("throttled", 1, 5)
 		} else {
 			c.CostTimeout = few("timeout", 1, 20)
@@ -46,7 +46,7 @@ func larger(t *rapid.T, c budget.Config) budget.Config {
 	case budget.Finagle, budget.Envoy:
 		more.Min += rapid.IntRange(0, 2).Draw(t, "moreMin")
 		more.Ratio = max(c.Ratio, rapid.SampledFrom([]float64{0.1, 0.2, 0.3, 0.5, 1}).Draw(t, "moreRatio"))
-	case budget.AWS, budget.AWSLegacy:
+	case budget.AWS, budget.AWSLegacy, budget.AWSAdaptive:
 		more.Size += rapid.IntRange(0, 20).Draw(t, "moreSize")
 		more.Credit += rapid.IntRange(0, 3).Draw(t, "moreCredit")
 	case budget.GRPC:
@@ -183,7 +183,7 @@ func TestPropertyLargerBudgetAllowsNoFewer(t *testing.T) {
 		switch less.Kind {
 		case budget.SRE:
 			depth = 1 // further questions draw what the next operation would, and count
-		case budget.AWS, budget.AWSLegacy:
+		case budget.AWS, budget.AWSLegacy, budget.AWSAdaptive:
 			refunds = true // see TestLargerQuotaMayAllowFewer: here no retry succeeds
 		}
 		questions := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) question {

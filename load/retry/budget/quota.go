@@ -32,7 +32,7 @@ func newQuota(c Config) *quota {
 		q.costs[o] = int64(c.Cost)
 	}
 	switch c.Kind {
-	case AWS:
+	case AWS, AWSAdaptive:
 		q.costs[Throttled] = int64(c.CostThrottled)
 	case AWSLegacy:
 		q.costs[TimedOut] = int64(c.CostTimeout)
