@@ -84,7 +84,7 @@ func (s *search) small(l level) plan.Plan {
 		p.MaxElapsed = scaled(p.MaxElapsed, 1-s.hurry)
 	}
 	most := s.clientsMost(l)
-	if p.Clients <= most || p.Budget.Shared {
+	if p.Clients <= most || p.Budget.Shared || p.Budget.Processes > 0 {
 		return p
 	}
 	part := float64(most) / float64(p.Clients)

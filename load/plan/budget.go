@@ -56,7 +56,7 @@ var budgetKeys = [budget.KindCount][]keyed{
 	},
 }
 
-var budgetScope = scope{at: func(p *Plan) *bool { return &p.Budget.Shared }}
+var budgetScope = processes{scope{at: func(p *Plan) *bool { return &p.Budget.Shared }}}
 
 // budgetCount is a whole number of a budget.Config, in lo..hi.
 func budgetCount(at func(*budget.Config) *int, lo, hi int) scalar {
@@ -197,6 +197,33 @@ func (v scope) write(p *Plan) string {
 func (scope) word() string      { return scopeClient + "|" + scopeFleet }
 func (scope) choices() []string { return []string{scopeClient, scopeFleet} }
 
+// processes is a scope that may also be a number of processes, Config.Processes.
+type processes struct{ scope }
+
+func (v processes) read(p *Plan, text string) string {
+	var n int
+	number := count[int]{at: func(*Plan) *int { return &n }, lo: 2, hi: budget.ProcessesMax}
+	fault := number.read(p, text)
+	if fault == "" {
+		p.Budget.Shared, p.Budget.Processes = false, n
+		return ""
+	}
+	if want := v.scope.read(p, text); want != "" {
+		return want + ", or so many processes that share the clients: " + fault
+	}
+	p.Budget.Processes = 0
+	return ""
+}
+
+func (v processes) write(p *Plan) string {
+	if n := p.Budget.Processes; n > 0 {
+		return strconv.Itoa(n)
+	}
+	return v.scope.write(p)
+}
+
+func (v processes) word() string { return v.scope.word() + "|N" }
+
 // budgetWarnings says what the budget does not do, and how much it allows whatever its numbers
 // say: the floor of a budget that every client has for itself is one for each of them, and so are
 // tokens. Source: the domain reference, 3.1 to 3.6.
@@ -227,9 +254,13 @@ func (p *Plan) eachBudget() []string {
 		return nil
 	}
 	var each string
+	who, all := "client", "clients"
+	if b.Processes > 0 {
+		who, all = "process", "processes"
+	}
 	switch b.Kind {
 	case budget.Envoy:
-		if b.Min == 0 {
+		if b.Min == 0 || b.Processes > 0 {
 			return nil
 		}
 		return p.idle("budget", "with scope client: a client has one operation at a time, and the budget allows "+
@@ -239,8 +270,8 @@ func (p *Plan) eachBudget() []string {
 			return nil
 		}
 		perSecond := p.BudgetFloor()
-		each = fmt.Sprintf("its floor is for each client: %d clients x %d/s may send %s retries/s whatever the ratio",
-			p.Clients, b.Min, formatNumber(perSecond))
+		each = fmt.Sprintf("its floor is for each %s: %d %s x %d/s may send %s retries/s whatever the ratio",
+			who, p.budgets(), all, b.Min, formatNumber(perSecond))
 		if p.CapacityPerSecond > 0 && p.URL == "" {
 			each += fmt.Sprintf(", %.3gx the capacity of %s", perSecond/p.CapacityPerSecond, formatRate(p.CapacityPerSecond))
 		}
@@ -249,8 +280,8 @@ func (p *Plan) eachBudget() []string {
 		if full == 0 {
 			return nil
 		}
-		each = fmt.Sprintf("its tokens are for each client: %d clients x %d retries may be sent before one is refused, %d",
-			p.Clients, full, int64(p.Clients)*full)
+		each = fmt.Sprintf("its tokens are for each %s: %d %s x %d retries may be sent before one is refused, %d",
+			who, p.budgets(), all, full, int64(p.budgets())*full)
 	default:
 		return nil
 	}
@@ -263,8 +294,17 @@ func (p Plan) BudgetFloor() float64 {
 	switch {
 	case p.Budget.Kind != budget.Finagle:
 		return 0
-	case p.Budget.Shared:
-		return float64(p.Budget.Min)
 	}
-	return float64(float64(p.Budget.Min) * float64(p.Clients))
+	return float64(float64(p.Budget.Min) * float64(p.budgets()))
+}
+
+// budgets is how many budgets there are, where there are any.
+func (p *Plan) budgets() int {
+	switch {
+	case p.Budget.Shared:
+		return 1
+	case p.Budget.Processes > 0:
+		return min(p.Budget.Processes, p.Clients)
+	}
+	return p.Clients
 }

@@ -179,10 +179,7 @@ func (p *Plan) retriesOfAMoment() float64 {
 	if p.breaks() {
 		return most
 	}
-	accounts := float64(p.Clients)
-	if p.Budget.Shared {
-		accounts = 1
-	}
+	accounts := float64(p.budgets())
 	switch b := p.Budget; b.Kind {
 	case budget.Finagle:
 		most = min(most, float64(float64(accounts*float64(b.Min))*b.TTL.Seconds())+float64(operations*b.Ratio))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"stormtest/load/plan"
@@ -16,7 +17,7 @@ import (
 )
 
 // A stableRow is one policy in the table of metastable failures: seconds until the service has recovered, at
-// an offered load of 0.3, 0.5, 0.7 and 0.9 of the capacity, "M" for never. sd is that of 40 runs of ours, since
+// an offered load of 0.3, 0.5, 0.7 and 0.9 of the capacity, "M" for never, "2 of 10" for so many of the seeds. sd is that of 40 runs of ours, since
 // the reference has none.
 type stableRow struct {
 	name   string
@@ -32,9 +33,10 @@ type stableCell struct {
 // stableLoads are the columns.
 func stableLoads() [4]float64 { return [4]float64{0.3, 0.5, 0.7, 0.9} }
 
-// stableRows are the table of the domain reference, 4.4, without the rows of which it does not say whose the
-// budgets are (the AWS quota and gRPC's throttling: one for the fleet gives less than printed), and without
-// queues that are not first come, first served, which this target does not have.
+// stableRows are the table of the domain reference, 4.4. It does not say whose the quotas of AWS and gRPC are. With one for
+// the fleet recovery is as without retries, with one for each of the thousands of clients that wait at a time it
+// takes several times as long as printed; with those of 100 processes, which share the operations, it is as
+// printed, in all eight cells. The deadline that expired work has passed is the client's timeout after its arrival.
 func stableRows() []stableRow {
 	retries := func(strategy string, base time.Duration) func(*plan.Plan) {
 		return func(p *plan.Plan) { p.Strategies, p.Base, p.MaxRetries = []string{strategy}, base, 2 }
@@ -42,6 +44,13 @@ func stableRows() []stableRow {
 	full := retries("full", 100*time.Millisecond)
 	queue := func(places int) func(*plan.Plan) {
 		return func(p *plan.Plan) { full(p); p.Queue = places }
+	}
+	quota := func(kind budget.Kind) func(*plan.Plan) {
+		return func(p *plan.Plan) {
+			full(p)
+			p.Budget = budget.Table[kind].Defaults
+			p.Budget.Shared, p.Budget.Processes = false, 100
+		}
 	}
 	never := stableCell{recovered: "M"}
 	return []stableRow{
@@ -54,8 +63,20 @@ func stableRows() []stableRow {
 			full(p)
 			p.Budget = budget.Config{Kind: budget.Finagle, Ratio: 0.1, TTL: 10 * time.Second, Shared: true}
 		}, [4]stableCell{{"2.4", 2.2}, {"5.9", 1.6}, {"15.9", 0.8}, never}},
+		{"3 attempts, full, budget aws, 100 processes", quota(budget.AWS),
+			[4]stableCell{{"6.8", 1.6}, {"11.0", 1.2}, {"21.2", 0.6}, {"71.2", 2.8}}},
+		{"3 attempts, full, budget grpc, 100 processes", quota(budget.GRPC),
+			[4]stableCell{{"2.0", 2.2}, {"5.0", 1.6}, {"10.8", 1.0}, {"40.5", 2.4}}},
 		{"3 attempts, full, queue 500", queue(500), [4]stableCell{{"0.3", 2.3}, {"0.0", 1.2}, {"1.0", 0}, {"1.0", 0}}},
 		{"3 attempts, full, queue 100", queue(100), [4]stableCell{{"0.5", 2.3}, {"0.0", 1.2}, {"0.0", 0}, {"0.0", 0}}},
+		{"3 attempts, full, LIFO", func(p *plan.Plan) {
+			full(p)
+			p.Discipline = plan.DisciplineLIFO
+		}, [4]stableCell{{"0.4", 2.3}, {"0.0", 1.2}, {"0.0", 0}, {"0.0", 0}}},
+		{"3 attempts, full, expired dropped", func(p *plan.Plan) {
+			full(p)
+			p.PropagateDeadline, p.Expired = true, plan.ExpiredDrop
+		}, [4]stableCell{{"0.3", 2.3}, {recovered: "2 of 10"}, never, never}},
 	}
 }
 
@@ -118,16 +139,54 @@ func recoveredAfter(ctx context.Context, p *plan.Plan, first uint64) float64 {
 
 // check holds the mean of the recoveries, or that there was none.
 func (cell stableCell) check(name string, figures []float64) Check {
-	if cell.recovered != "M" {
-		r := parseReference(cell.recovered, 10)
-		r.band = cell.sd
-		return r.check(Check{Name: name + "recovered after", Unit: "s"}, figures)
-	}
 	never := 0
 	for _, x := range figures {
 		if math.IsInf(x, 1) {
 			never++
 		}
 	}
-	return Check{Name: name + "runs that never do"}.exact(float64(len(figures))).judged(float64(never))
+	c := Check{Name: name + "runs that never do"}
+	if got, of, some := strings.Cut(cell.recovered, " of "); some {
+		back, _ := parseFigure(got)
+		all, _ := parseFigure(of)
+		low, high := asMany(int(all-back), int(all), len(figures))
+		return c.within((all-back)/all*float64(len(figures)), float64(low), float64(high)).noted(brink).judged(float64(never))
+	}
+	if cell.recovered != "M" {
+		r := parseReference(cell.recovered, 10)
+		r.band = cell.sd
+		return r.check(Check{Name: name + "recovered after", Unit: "s"}, figures)
+	}
+	return c.exact(float64(len(figures))).judged(float64(never))
+}
+
+// brink is about the one cell in which some seeds recover.
+const brink = "the reference prints that 2 of its 10 seeds recover: at a load of 1.5 the queue stays a second deep, and whether it ever " +
+	"falls below is a matter of how the ends of 10 ms of work happen to lie; here none of 40 seeds did, with exponential " +
+	"service times all of 6 did, and so many runs tell only the grossest difference"
+
+// asMany returns how many of n runs may be what k of m were, if one chance is behind both: those that are not among the
+// rarest, a part of 1e-6 on each side, given the sum (Fisher's exact test).
+func asMany(k, m, n int) (low, high int) {
+	const rare = 1e-6
+	tail := func(x int, above bool) float64 { // P(X >= x), or <= x, of n runs where k+x of m+n are so
+		var sum float64
+		for y := max(0, k+x-m); y <= min(n, k+x); y++ {
+			if above && y >= x || !above && y <= x {
+				sum += math.Exp(logChoose(n, y) + logChoose(m, k+x-y) - logChoose(m+n, k+x))
+			}
+		}
+		return sum
+	}
+	for low = 0; low < n && tail(low, false) < rare; low++ {
+	}
+	for high = n; high > 0 && tail(high, true) < rare; high-- {
+	}
+	return low, high
+}
+
+// logChoose is the logarithm of how many ways there are to choose k of n.
+func logChoose(n, k int) float64 {
+	of := func(n int) float64 { g, _ := math.Lgamma(float64(n + 1)); return g }
+	return of(n) - of(k) - of(n-k)
 }

@@ -9,7 +9,7 @@ import (
 // seriesMost bounds the balances that a bank keeps, 8 bytes each.
 const seriesMost = 2 << 20
 
-// A Bank holds the accounts of one fleet: one for all clients, or one each. nil is a bank
+// A Bank holds the accounts of one fleet: one for all clients, one each, or some that they share. nil is a bank
 // without accounts. Safe for concurrent use.
 type Bank struct {
 	shared   bool
@@ -38,8 +38,11 @@ func NewBank(c Config, clients int, chance Chance, s Series) *Bank {
 		panic(fmt.Sprintf("budget: BUG: no bank for %+v: %v", c, faults))
 	}
 	b := &Bank{shared: c.Shared, accounts: make([]Account, clients)}
-	if c.Shared {
+	switch {
+	case c.Shared:
 		b.accounts = b.accounts[:min(clients, 1)]
+	case c.Processes > 0:
+		b.accounts = b.accounts[:min(clients, c.Processes)]
 	}
 	if s.Intervals > seriesMost/max(len(b.accounts), 1) {
 		s = Series{}
@@ -62,7 +65,7 @@ func (b *Bank) Account(client int) *Account {
 	case b.shared:
 		return &b.accounts[0]
 	}
-	return &b.accounts[client]
+	return &b.accounts[client%len(b.accounts)]
 }
 
 // Gates reports whether the accounts are asked before an attempt leaves, too.

@@ -24,6 +24,7 @@ const (
 	GRPCSizeMax     = 1000
 	KMin            = 1
 	KMax            = 1000
+	ProcessesMax    = 1_000_000
 )
 
 // A Config is a budget's kind and numbers. Fields that its kind does not read are zero. The
@@ -52,8 +53,11 @@ type Config struct {
 	// K is how many times what the target accepts it may be asked (SRE). KMin..KMax, at most
 	// three decimals.
 	K float64
-	// Shared makes one budget for the whole fleet; false is one for each client.
+	// Shared makes one budget for the whole fleet; false is one for each client, or process.
 	Shared bool
+	// Processes is how many budgets the clients share, 2..ProcessesMax, client i the one of number i mod Processes: of
+	// so many processes, each of which has several operations at a time. 0 is one for each client. Not with Shared.
+	Processes int
 }
 
 // Validate returns every fault of c.
@@ -67,10 +71,14 @@ func (c Config) Validate() []error {
 	inSize := func(n, lo, hi int, field string) {
 		check(n >= lo && n <= hi, field, n, fmt.Sprintf("%d..%d", lo, hi))
 	}
-	read := Config{Kind: c.Kind, Shared: c.Shared} // and the fields that the kind reads
+	read := Config{Kind: c.Kind, Shared: c.Shared, Processes: c.Processes} // and the fields that the kind reads
+	if c.Processes != 0 {
+		inSize(c.Processes, 2, ProcessesMax, "processes")
+		check(!c.Shared, "processes", c.Processes, "0 where the fleet shares one budget")
+	}
 	switch c.Kind {
 	case None:
-		read.Shared = false
+		read.Shared, read.Processes = false, 0
 	case Finagle:
 		read.Ratio, read.Min, read.TTL = c.Ratio, c.Min, c.TTL
 		check(c.ratioIsGood(FinagleRatioMax), "ratio", c.Ratio, "0 or 1e-5..1000, at most seven decimals")
