@@ -79,6 +79,7 @@ func (t *trial) recording(lost []string) record.Config {
 	c.WindowFrom, c.WindowTo = policy.ConvoyWindow()
 	lo, hi := entry.Range(params, backoff.Attempt{})
 	c.FirstDelayJittered = lo < hi
+	c.RecoveryWatch = recoveryWatch(p)
 	last := time.Duration(0)
 	for _, trigger := range p.Triggers() {
 		c.Triggers = append(c.Triggers, record.Trigger{From: trigger.From, To: trigger.To, Surge: trigger.Surge})

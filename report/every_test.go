@@ -80,9 +80,11 @@ func makeEdges() map[string]*record.Result {
 		"cut before an answer":          unanswered,
 		"the zero of everything":        bare,
 		"no runs, a gate, and no plan":  {Gates: []record.Gate{{Gate: "waves<3", Reason: "no data"}}},
+		"many parts":                    manyParts(30),
+		"parts without runs":            resultOf(openPlan, record.Run{Strategy: "full", Parts: []record.Part{{}, {}}, Layers: []record.Layer{{}, {}}, Phases: []record.Phase{{}}}),
 		"four and one of them is empty": resultOf(guidePlan, small(), emptyResult().Runs[0], small(), small()),
 	}
-	for _, name := range []string{"empty", "arrival", "interrupted", "invalid", "long", "nothing", "url", "zero", "idle", "log", "probed", "virtual", "occ", "seeds", "open", "four"} {
+	for _, name := range []string{"empty", "arrival", "interrupted", "invalid", "long", "nothing", "url", "zero", "idle", "log", "probed", "virtual", "occ", "seeds", "open", "four", "whole", "fleet", "chain"} {
 		list[name] = all[name]
 	}
 	return list
@@ -168,7 +170,7 @@ func hosts() map[string]*record.Result {
 	virtual.Budget = &record.Budget{Kind: "x", Parameters: "x"}
 	return map[string]*record.Result{
 		"real": resultOf(guidePlan, small, small), "url": resultOf(guidePlan, url), "probed": withProbe,
-		"virtual": resultOf(virtualPlan, virtual, virtual), "log": logResult(),
+		"virtual": resultOf(virtualPlan, virtual, virtual), "log": logResult(), "whole": resultOf(openPlan, everything()),
 	}
 }
 

@@ -26,6 +26,7 @@ func writeRun(p *page, run *record.Run, plan planFields) {
 		return
 	}
 	writeDoings(p, run, plan)
+	writeSheets(p, run)
 	p.blank()
 	if run.Outside == nil {
 		writeDistributions(p, run)
@@ -67,12 +68,17 @@ func writeSeed(p *page, run *record.Run) {
 
 // writeDoings says what was asked, what it cost, and how it was spread in time.
 func writeDoings(p *page, run *record.Run, plan planFields) {
+	writePreset(p, run)
 	if run.Outside != nil {
 		writeWorkOutside(p, run)
 	} else {
 		writeWork(p, run)
 	}
+	writeHedging(p, run)
+	writeDropped(p, run)
+	writeEffects(p, run)
 	writeBudget(p, run, plan)
+	writeBreaker(p, run)
 	writeSynchrony(p, run, plan)
 	writeRecovery(p, run)
 }
@@ -117,7 +123,14 @@ func writeWork(p *page, run *record.Run) {
 	p.fact("Operations", count(o.Started)+" started: "+count(o.Succeeded)+" succeeded, "+count(gaveUp)+" gave up"+
 		inBrackets(named(o.GaveUp))+", "+count(o.Unfinished)+" unfinished", unstarted)
 	p.fact("All done", completion(run))
-	p.fact("Attempts", count(a.Sent)+" sent: "+count(a.First)+" first, "+count(a.Retries)+" retries",
+	hedges, unsent := "", ""
+	if a.Hedges != 0 {
+		hedges = ", " + count(a.Hedges) + " hedges"
+	}
+	if a.ShortCircuited != 0 {
+		unsent = count(a.ShortCircuited) + " more were due and not sent: the client's own breaker or throttle refused them"
+	}
+	p.fact("Attempts", count(a.Sent)+" sent: "+count(a.First)+" first, "+count(a.Retries)+" retries"+hedges, unsent,
 		"amplification "+number(run.Amplification)+" (attempts for each operation)")
 	outcomes := named(a.ByOutcome)
 	if a.InFlightAtEnd != 0 {
@@ -161,6 +174,7 @@ func writeBudget(p *page, run *record.Run, plan planFields) {
 	p.fact("Budget", clean(b.Kind)+inBrackets([]string{strings.ReplaceAll(clean(b.Parameters), ",", ", ")})+": "+
 		count(b.Taken)+" retries allowed, "+count(b.Refused)+" refused",
 		"taken "+count(b.Taken)+" - returned "+count(b.Returned)+" - spent "+count(b.Spent)+" = "+count(b.Taken-b.Returned-b.Spent))
+	writeThrottled(p, b)
 	p.fact("Balance", cmp.Or(strings.Join(balances, ", "), count(b.BalanceLast)+" at the end"),
 		"lowest"+accounts+" "+count(b.BalanceLowest)+", highest"+accounts+" "+count(b.BalanceHighest)+" retries")
 	if finite(b.FloorPerSecond) {
@@ -302,7 +316,7 @@ func writeRecovery(p *page, run *record.Run) {
 	if r.RecoveredAt != nil {
 		text = length(float64(*r.RecoveredAt)) + " after the last " + trigger(run)
 	}
-	p.fact("Recovered", text, "goodput "+number(r.GoodputBefore)+"/s before, "+number(r.GoodputLast)+"/s at the end")
+	p.fact("Recovered", text, "goodput "+number(r.GoodputBefore)+"/s before, "+number(r.GoodputLast)+"/s at the end", strings.TrimPrefix(lastMinuteWords(run), ", "))
 }
 
 // writeBooks shows that nothing was lost on the way, or what was.

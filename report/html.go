@@ -50,7 +50,7 @@ func resultPage(r *record.Result) *htmlPage {
 	plan := readPlan(r)
 	p := &htmlPage{Title: plan.titled(pageTitle(r, plan)), Alarm: gatesAlarm(r.Gates), Lead: pageLead(r, plan)}
 	p.Summary = append(p.Summary, verdictSection(r, plan))
-	p.Summary = appendFilled(p.Summary, gatesSection(r), compareSection(r, plan), seedsSection(r), probeSection(r))
+	p.Summary = appendFilled(p.Summary, gatesSection(r), sheetsSection(r), compareSection(r, plan), seedsSection(r), probeSection(r))
 	if len(r.Runs) > 0 {
 		p.Toolbar = pageToolbar(r)
 		p.Sections = append(p.Sections, arrivalsSection(r, plan), goodputSection(r, plan), synchronySection(r, plan), delaysSection(r), latencySection(r),

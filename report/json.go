@@ -203,11 +203,8 @@ func readJSON(data []byte) (*record.Result, error) {
 		return nil, fmt.Errorf("report: read result: %w", err)
 	}
 	for i := range r.Runs {
-		if err := checkLengths(&r.Runs[i]); err != nil {
-			return nil, fmt.Errorf("report: read result: runs[%d].%w", i, err)
-		}
-		if err := r.Runs[i].CheckDetail(); err != nil {
-			return nil, fmt.Errorf("report: read result: runs[%d].%s", i, clean(err.Error()))
+		if err := checkInner(&r.Runs[i], fmt.Sprintf("runs[%d]", i)); err != nil {
+			return nil, fmt.Errorf("report: read result: %w", err)
 		}
 	}
 	return &r, nil

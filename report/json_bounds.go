@@ -28,7 +28,7 @@ func checkSizes(r *record.Result) error {
 		}
 	}
 	for i := range r.Runs {
-		if err := checkSize(fmt.Sprintf("runs[%d].notes", i), len(r.Runs[i].Notes)); err != nil {
+		if err := checkRun(&r.Runs[i], fmt.Sprintf("runs[%d]", i), nestedMost); err != nil {
 			return err
 		}
 	}
@@ -45,6 +45,69 @@ func checkSizes(r *record.Result) error {
 		return fmt.Errorf("plan%s", clean(err.Error()))
 	}
 	return nil
+}
+
+// How many policies a mixed fleet, how many services a chain, and how many phases a run may have, and how many runs lie in each other:
+// a fleet's part may call a chain.
+const (
+	innerMost  = 100
+	nestedMost = 2
+)
+
+// checkRun returns which list of a run, or of one that is in it, is longer than a report can show. At most so many runs may
+// lie in each other below it.
+func checkRun(run *record.Run, name string, depth int) error {
+	hazards := 0
+	if run.Preset != nil {
+		hazards = len(run.Preset.Hazards)
+	}
+	for _, list := range []struct {
+		name         string
+		length, most int
+	}{
+		{".notes", len(run.Notes), listedMost}, {".phases", len(run.Phases), listedMost}, {".preset.hazards", hazards, innerMost},
+		{".parts", len(run.Parts), innerMost}, {".layers", len(run.Layers), innerMost},
+	} {
+		if list.length > list.most {
+			return fmt.Errorf("%s%s: a list of %d, want at most %d", name, list.name, list.length, list.most)
+		}
+	}
+	return eachInner(run, func(inner *record.Run, place string) error {
+		if depth == 0 {
+			return fmt.Errorf("%s.%s: a run in %d others, want at most %d", name, place, nestedMost+1, nestedMost)
+		}
+		return checkRun(inner, name+"."+place, depth-1)
+	})
+}
+
+// eachInner calls do for every run that is in run, with its place, until one returns an error.
+func eachInner(run *record.Run, do func(inner *record.Run, place string) error) error {
+	for i := range run.Parts {
+		if inner := run.Parts[i].Run; inner != nil {
+			if err := do(inner, fmt.Sprintf("parts[%d].run", i)); err != nil {
+				return err
+			}
+		}
+	}
+	for i := range run.Layers {
+		if inner := run.Layers[i].Run; inner != nil {
+			if err := do(inner, fmt.Sprintf("layers[%d].run", i)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// checkInner returns what of a run, or of one that is in it, contradicts itself or is negative.
+func checkInner(run *record.Run, name string) error {
+	if err := checkLengths(run); err != nil {
+		return fmt.Errorf("%s.%w", name, err)
+	}
+	if err := run.CheckDetail(); err != nil {
+		return fmt.Errorf("%s.%s", name, clean(err.Error()))
+	}
+	return eachInner(run, func(inner *record.Run, place string) error { return checkInner(inner, name+"."+place) })
 }
 
 // checkPlan returns which list of a part of the plan is too long, with its name behind that of the part.
@@ -87,11 +150,26 @@ func checkLengths(run *record.Run) error {
 		{"completion_ns", run.Completion},
 		{"recovery.recovered_after_ns", (*int64)(run.Recovery.RecoveredAt)},
 		{"recovery.watched_ns", (*int64)(&run.Recovery.Watched)},
+		{"recovery.watch_needed_ns", (*int64)(&run.Recovery.WatchNeeded)},
 		{"generator.start_spread_ns", run.Generator.StartSpread},
+		{"budget.delay_total_ns", delayTotal(run)},
 	} {
 		if length.of != nil && *length.of < 0 {
 			return fmt.Errorf("%s = %d, want 0 or more", length.name, *length.of)
 		}
 	}
+	for i := range run.Phases {
+		if p := &run.Phases[i]; p.From < 0 || p.To < p.From {
+			return fmt.Errorf("phases[%d] = %d..%d, want 0 <= from_ns <= to_ns", i, p.From, p.To)
+		}
+	}
 	return nil
+}
+
+// delayTotal is how long a throttle made attempts wait; nil without one.
+func delayTotal(run *record.Run) *int64 {
+	if run.Budget == nil {
+		return nil
+	}
+	return (*int64)(&run.Budget.DelayTotal)
 }

@@ -280,7 +280,7 @@ func TestWritersReturnTheError(t *testing.T) {
 }
 
 func FuzzReadJSON(f *testing.F) {
-	for _, r := range []*record.Result{emptyResult(), oneArrival(), invalidResult(), hostileResult(), resultOf("null"), detailed()} {
+	for _, r := range []*record.Result{emptyResult(), oneArrival(), invalidResult(), hostileResult(), resultOf("null"), detailed(), resultOf(openPlan, everything())} {
 		for i := range r.Runs { // small seeds let the fuzzer run fast
 			r.Runs[i].Buckets = r.Runs[i].Buckets[:min(4, len(r.Runs[i].Buckets))]
 		}

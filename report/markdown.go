@@ -53,6 +53,7 @@ func markdownHead(r *record.Result, plan planFields) string {
 	}
 	b.WriteString(markdownVerdicts(r, plan))
 	b.WriteString(markdownGates(r))
+	b.WriteString(markdownSheets(r))
 	b.WriteString(markdownTables(r, plan))
 	b.WriteString(markdownArrivals(r, plan))
 	return b.String()

@@ -122,7 +122,7 @@ func checkShown(t testing.TB, s shown) {
 
 func TestMarkdownGoldens(t *testing.T) {
 	all := results()
-	for _, name := range []string{"four", "invalid", "interrupted", "nothing", "empty", "hostile", "log", "seeds", "url", "open"} {
+	for _, name := range []string{"four", "invalid", "interrupted", "nothing", "empty", "hostile", "log", "seeds", "url", "open", "whole", "fleet", "chain"} {
 		golden(t, name+"-markdown", []byte(markdown(t, all[name])))
 	}
 }

@@ -125,7 +125,7 @@ func metastable() *record.Result {
 func TestPictureGoldens(t *testing.T) {
 	all := results()
 	all["metastable"] = metastable()
-	for _, name := range []string{"four", "metastable", "invalid", "empty", "url", "log", "nothing"} {
+	for _, name := range []string{"four", "metastable", "invalid", "empty", "url", "log", "nothing", "fleet", "chain"} {
 		var b bytes.Buffer
 		if err := report.SVG(&b, all[name]); err != nil {
 			t.Fatal(err)

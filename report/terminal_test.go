@@ -44,6 +44,7 @@ func makeResults() map[string]*record.Result {
 		"invalid": invalidResult(), "long": longResult(), "nothing": resultOf("null"), "url": urlResult(), "zero": zeroCapacity(), "idle": idleTarget(),
 		"hostile": hostileResult(), "log": logResult(), "probed": probedResult(),
 		"virtual": resultOf(virtualPlan, inVirtualTime(guideStorm("full"))), "occ": occResult(), "seeds": seedsResult(),
+		"whole": wholeResult(), "fleet": fleetResult(), "chain": chainResult(),
 	}
 }
 
@@ -190,7 +191,8 @@ func TestTerminalGoldens(t *testing.T) {
 		{"seeds", report.Options{Width: 80}}, {"seeds", report.Options{Width: 40}}, {"seeds", report.Options{Width: 200}}, {"seeds", report.Options{Width: 120, ASCII: true}},
 		{"log", report.Options{Width: 80}}, {"log", report.Options{Width: 40, ASCII: true}},
 		{"long", report.Options{Width: 80}}, {"nothing", report.Options{Width: 80}}, {"url", report.Options{Width: 80}},
-		{"probed", report.Options{Width: 80}}, {"zero", report.Options{Width: 80}}, {"idle", report.Options{Width: 80}}, {"hostile", report.Options{Width: 80, ASCII: true}},
+		{"probed", report.Options{Width: 80}}, {"zero", report.Options{Width: 80}}, {"whole", report.Options{Width: 80}}, {"whole", report.Options{Width: 40, ASCII: true}},
+		{"fleet", report.Options{Width: 80}}, {"fleet", report.Options{Width: 120}}, {"chain", report.Options{Width: 80}}, {"chain", report.Options{Width: 39, ASCII: true}}, {"idle", report.Options{Width: 80}}, {"hostile", report.Options{Width: 80, ASCII: true}},
 	} {
 		name := fmt.Sprintf("%s-%d", tt.name, tt.o.Width)
 		if tt.o.ASCII {

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -77,10 +76,19 @@ func verdictSentence(run *record.Run, plan planFields) string {
 		return logSentence(run)
 	}
 	sentences := []string{finding(run, plan) + verdictSeeds(run) + "; " + progress(run)}
-	if notRecovered.most(run) && !slices.Contains(run.Convoy.Flags, record.FlagMetastable) {
-		sentences = append(sentences, "NOT RECOVERED: goodput was "+number(run.Recovery.GoodputLast)+"/s at the end, "+number(run.Recovery.GoodputBefore)+"/s before the "+trigger(run))
+	recovery := recoverySentence(run)
+	if recovery != "" {
+		sentences = append(sentences, upperFirst(recovery))
+	}
+	for _, text := range []string{partsSentence(run), layersSentence(run)} {
+		if text != "" {
+			sentences = append(sentences, upperFirst(text))
+		}
 	}
 	for _, flag := range run.Convoy.Flags {
+		if flag == record.FlagMetastable && strings.Contains(recovery, flag) {
+			continue
+		}
 		sentence := clean(flag)
 		if meaning, known := flagMeaning(flag, run); known {
 			sentence += ": " + meaning

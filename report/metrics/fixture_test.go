@@ -64,8 +64,27 @@ func aRun(strategy string) record.Run {
 		Connections: 100, TimerSource: "ppoll", Budget: &record.Budget{Kind: "ratio", Taken: 80, Spent: 70, Returned: 10, Refused: 3},
 	})
 	run.Convoy.ConvoyIndex, run.Convoy.PostOutageIndex, run.Convoy.Periodicity = ptr(0.25), ptr(0.125), ptr(-0.5)
-	run.Recovery = record.Recovery{GoodputBefore: ptr(200.0), GoodputLast: ptr(190.5), RecoveredAt: ptr(1500 * time.Millisecond)}
+	run.Recovery = record.Recovery{GoodputBefore: ptr(200.0), GoodputLast: ptr(190.5), RecoveredAt: ptr(1500 * time.Millisecond), Watched: 20 * time.Second, AmplificationLast: ptr(1.5), WastedShareLast: ptr(0.25)}
+	addWhole(&run)
 	return run
+}
+
+// addWhole adds what whole policies and whole incidents have, made up.
+func addWhole(run *record.Run) {
+	run.Breaker = &record.Breaker{Breakers: 10, Opened: 4, Reopened: 3, Closed: 2, Probes: 5, ShortCircuited: 6, OpenAtEnd: 1, OpenShare: ptr(0.125)}
+	run.Attempts.ShortCircuited, run.Attempts.Hedges = 8, 7
+	run.Budget.RefusedFirst, run.Budget.Delayed, run.Budget.DelayTotal = 2, 9, 1500*time.Millisecond
+	run.Hedging = &record.Hedging{Sent: 7, Won: 3, Cancelled: 6, Withheld: 1}
+	run.Effects = &record.Effects{Done: 90, Duplicated: 4, Extra: 5}
+	run.Dropped = &record.Dropped{Expired: 11, Shed: 12}
+	run.Phases = []record.Phase{
+		{Name: "before", To: 10 * time.Second, Arrivals: 100, First: 100, Served: 100, GoodputPerSecond: ptr(10.0), Amplification: ptr(1.0), WastedShare: ptr(0.0)},
+		{Name: "outage", From: 10 * time.Second, To: 12 * time.Second, Arrivals: 60, First: 20, Retries: 40, Rejected: 60, GoodputPerSecond: ptr(0.0), Amplification: ptr(3.0)},
+	}
+	part, layer := *run, *run
+	part.Parts, layer.Parts = nil, nil
+	run.Parts = []record.Part{{Name: "none", Share: 0.3, Clients: 30, Run: &part}, {Name: "none", Share: 0.7, Clients: 70, Run: &part}, {Name: "lost"}}
+	run.Layers = []record.Layer{{Name: "database", EndToEnd: ptr(16.0), Run: &layer}, {}}
 }
 
 func resultOf(runs ...record.Run) *record.Result {

@@ -310,7 +310,7 @@ func TestQuantilesBeyondTheHistogram(t *testing.T) {
 // TestNames: every name is of Prometheus' kind, and the guides' are as they are.
 func TestNames(t *testing.T) {
 	names := metrics.Names()
-	for _, name := range []string{"retry_delay_ms", "retry_attempt_number", "retry_total_elapsed_seconds", "retry_synchronisation_index", "convoy_index", "peak_over_capacity"} {
+	for _, name := range []string{"retry_delay_ms", "retry_attempt_number", "retry_total_elapsed_seconds", "retry_synchronisation_index", "convoy_index", "peak_over_capacity", "circuit_breaker_reopen_total"} {
 		if !slices.Contains(names, name) {
 			t.Errorf("no %s", name)
 		}
@@ -319,7 +319,7 @@ func TestNames(t *testing.T) {
 		if slices.Contains(names[:i], name) {
 			t.Errorf("%s stands twice", name)
 		}
-		if i >= 6 && !strings.HasPrefix(name, "stormtest_") {
+		if i >= 7 && !strings.HasPrefix(name, "stormtest_") {
 			t.Errorf("%s has no prefix", name)
 		}
 	}

@@ -20,7 +20,7 @@ type row struct {
 }
 
 // table is every family of a run, in the order of their documentation.
-var table = slices.Concat(guides, arrivals, attempts, operations, synchrony, distributions, health)
+var table = slices.Concat(guides, arrivals, attempts, operations, synchrony, whole, distributions, health)
 
 // guides are the metrics by the names that the retry guides give them.
 var guides = []row{
@@ -41,6 +41,9 @@ var guides = []row{
 	}},
 	{"peak_over_capacity", Gauge, nil, "Fullest bucket over what the target can serve in a bucket; above 1 it must refuse.", func(r reading) []point {
 		return r.of(r.Convoy.PeakOverCapacity)
+	}},
+	{"circuit_breaker_reopen_total", Counter, nil, "How often a half-open breaker opened again; absent without a breaker.", func(r reading) []point {
+		return r.breaker(func(b *record.Breaker) int64 { return b.Reopened })
 	}},
 }
 
@@ -77,9 +80,13 @@ var arrivals = []row{
 
 // attempts are what the clients sent.
 var attempts = []row{
-	{"stormtest_attempts_sent_total", Counter, []string{"attempt"}, "Attempts sent, first ones and retries; while a run goes on, those that have ended.", func(r reading) []point {
+	{"stormtest_attempts_sent_total", Counter, []string{"attempt"}, "Attempts sent: first ones, retries and hedges; while a run goes on, those that have ended.", func(r reading) []point {
 		return when(r.ours(), func() []point {
-			return []point{labelled("first", float64(r.Attempts.First)), labelled("retry", float64(r.Attempts.Retries))}
+			list := []point{labelled("first", float64(r.Attempts.First)), labelled("retry", float64(r.Attempts.Retries))}
+			if r.Hedging != nil {
+				list = append(list, labelled("hedge", float64(r.Attempts.Hedges)))
+			}
+			return list
 		})
 	}},
 	{"stormtest_attempts_ended_total", Counter, []string{"outcome"}, "Attempts by what became of them: a status or a kind of failure, the 20 most frequent and other.", func(r reading) []point {
@@ -150,7 +157,7 @@ var operations = []row{
 	{"stormtest_recovered_after_seconds", Gauge, nil, "From the end of the last outage or surge until goodput was back; absent where it did not come back while watched.", func(r reading) []point {
 		return nanoseconds(r.Recovery.RecoveredAt)
 	}},
-	{"stormtest_goodput_before_per_second", Gauge, nil, "Goodput before the last outage or surge.", func(r reading) []point { return optional(r.Recovery.GoodputBefore) }},
+	{"stormtest_goodput_before_per_second", Gauge, nil, "Goodput before the first outage or surge.", func(r reading) []point { return optional(r.Recovery.GoodputBefore) }},
 	{"stormtest_goodput_last_per_second", Gauge, nil, "Goodput over the last 5 s of the run.", func(r reading) []point { return optional(r.Recovery.GoodputLast) }},
 }
 

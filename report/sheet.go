@@ -1,0 +1,290 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"stormtest/load/record"
+)
+
+// A sheet is a small table of one run that every report for people shows in its own form: the phases, the parts of a
+// mixed fleet, the services of a chain.
+type sheet struct {
+	role    string // of the table in a page
+	caption string
+	head    []string
+	rows    [][]string
+	feet    []string // sentences that belong to it
+}
+
+// sheets are those of a run.
+func sheets(run *record.Run) []sheet {
+	var list []sheet
+	for _, s := range []sheet{phasesSheet(run), partsSheet(run), layersSheet(run)} {
+		if len(s.rows) > 0 {
+			list = append(list, s)
+		}
+	}
+	return list
+}
+
+// writeSheets writes the sheets of a run, each under its caption: as a table or, where the page is too narrow for it, row
+// by row.
+func writeSheets(p *page, run *record.Run) {
+	for _, s := range sheets(run) {
+		p.blank()
+		p.line(styled(markBold, s.caption))
+		rows := [][]string{s.head}
+		for _, row := range s.rows {
+			texts := make([]string, len(row))
+			for i, cell := range row {
+				texts[i] = clip(cell, sheetCellMost)
+			}
+			rows = append(rows, texts)
+		}
+		if tableCells(rows) <= p.width {
+			for _, line := range layTable(rows, spread(tableWidths(rows), tableCells(rows), min(p.width, proseMost))) {
+				p.line(line)
+			}
+		} else {
+			for _, row := range rows[1:] {
+				var parts []string
+				for i, text := range row[1:] {
+					gap := string(nbsp)
+					if strings.ContainsFunc(text, isMark) {
+						gap = " " // a colour that begins a line must not take a blank with it
+					}
+					parts = append(parts, s.head[i+1]+gap+text)
+				}
+				p.para(row[0]+":", 2, strings.Join(parts, ", "))
+			}
+		}
+		for _, foot := range s.feet {
+			p.para("", 0, foot)
+		}
+	}
+}
+
+// sheetCellMost bounds the names of a sheet on a terminal.
+const sheetCellMost = 18
+
+// htmlSheet makes a table of a sheet.
+func htmlSheet(s *sheet) *htmlTable {
+	table := &htmlTable{Role: s.role, Caption: s.caption, Head: textRow(s.head...)}
+	for _, row := range s.rows {
+		table.Rows = append(table.Rows, htmlRow{Cells: textRow(row...)})
+	}
+	for _, foot := range s.feet {
+		table.Foot = append(table.Foot, htmlText(foot))
+	}
+	return table
+}
+
+// sheetsSection shows the sheets of all runs.
+func sheetsSection(r *record.Result) htmlSection {
+	s := htmlSection{ID: "parts", Title: "Phases, parts and services", Short: "Phases and parts"}
+	for i := range r.Runs {
+		run := &r.Runs[i]
+		if run.FromLog != nil {
+			continue
+		}
+		list := sheets(run)
+		if len(list) > 0 && len(r.Runs) > 1 {
+			s.Blocks = append(s.Blocks, htmlBlock{Heading: runName(run)})
+		}
+		for k := range list {
+			s.Blocks = append(s.Blocks, htmlBlock{Table: htmlSheet(&list[k])})
+		}
+	}
+	return s
+}
+
+// markdownSheets are the sheets of all runs as tables.
+func markdownSheets(r *record.Result) string {
+	var b strings.Builder
+	for i := range r.Runs {
+		run := &r.Runs[i]
+		if run.FromLog != nil {
+			continue
+		}
+		for _, s := range sheets(run) {
+			title := s.caption
+			if len(r.Runs) > 1 {
+				title = shortened(runName(run), nameMost) + ": " + strings.ToLower(s.caption[:1]) + s.caption[1:]
+			}
+			var rows []string
+			for _, row := range s.rows {
+				var texts []string
+				for _, cell := range row {
+					texts = append(texts, escaped(shortened(unmarked(cell), nameMost)))
+				}
+				rows = append(rows, strings.Join(texts, " | ")+" |")
+			}
+			part := "### " + escaped(title) + "\n\n| " + strings.Join(s.head, " | ") + " |\n|---|" + strings.Repeat("--:|", len(s.head)-1) + "\n" + bounded("| ", "row", rows) + "\n"
+			for _, foot := range s.feet {
+				part += escaped(shortened(unmarked(foot), sentenceMost)) + "\n\n"
+			}
+			if b.Len()+len(part) > 2*markdownPart {
+				return b.String() + "More tables of phases, parts and services are in the other reports.\n\n"
+			}
+			b.WriteString(part)
+		}
+	}
+	return b.String()
+}
+
+// phasesSheet has a row for each stretch of the run.
+func phasesSheet(run *record.Run) sheet {
+	s := sheet{role: "phases", caption: "Phases, by the buckets that begin in them",
+		head: []string{"phase", "from", "to", "goodput", "arrivals", "amplif.", "rejected", "wasted"}}
+	for i := range run.Phases {
+		f := &run.Phases[i]
+		name := cmp.Or(clean(f.Name), "unnamed")
+		rejected := shareOf(f.Rejected, f.Arrivals)
+		wasted := f.WastedShare
+		if run.ArrivalsMeasuredAt == "client" {
+			wasted = nil // only the target knows
+		}
+		goodput := none
+		if finite(f.GoodputPerSecond) {
+			goodput = number(f.GoodputPerSecond) + "/s"
+		}
+		s.rows = append(s.rows, []string{
+			name, moment(f.From), span(f.To), goodput, count(f.Arrivals), number(f.Amplification), percent(rejected), percent(wasted),
+		})
+	}
+	return s
+}
+
+// shareOf is part of all, nil of nothing.
+func shareOf(part, all int64) *float64 {
+	if all <= 0 {
+		return nil
+	}
+	v := float64(part) / float64(all)
+	return &v
+}
+
+// partsSheet has a row for the whole of a mixed fleet, and one for each part of it.
+func partsSheet(run *record.Run) sheet {
+	s := sheet{role: "parts", caption: "The fleet and its parts",
+		head: []string{"clients that follow", "share", "clients", "attempts", "amplif.", "done", "convoy", "verdict"}}
+	row := func(name string, share float64, clients int64, part *record.Run) []string {
+		done := shareOf(part.Operations.Succeeded, part.Operations.Started)
+		return []string{
+			name, percent(&share), count(clients), count(part.Attempts.Sent), number(part.Amplification), percent(done),
+			index(part.Convoy.ConvoyIndex), strings.TrimSpace(verdictWord(part) + " " + flagList(part)),
+		}
+	}
+	var parts [][]string
+	var clients int64
+	for i := range run.Parts {
+		part := &run.Parts[i]
+		if part.Run == nil {
+			continue
+		}
+		clients += part.Clients
+		parts = append(parts, row(cmp.Or(clean(part.Name), "unnamed"), part.Share, part.Clients, part.Run))
+	}
+	if len(parts) == 0 {
+		return s
+	}
+	s.rows = append([][]string{row("all together", 1, clients, run)}, parts...)
+	if text := partsSentence(run); text != "" {
+		s.feet = append(s.feet, upperFirst(text)+".")
+	}
+	s.feet = append(s.feet, "Capacity and queue are shared: a part's attempts over capacity are held against the whole target.")
+	return s
+}
+
+// partsSentence says in words which parts of a mixed fleet came back together, where its whole may hide it; empty where
+// none did, or there are none.
+func partsSentence(run *record.Run) string {
+	var together, apart []string
+	known := false
+	for i := range run.Parts {
+		part := &run.Parts[i]
+		if part.Run == nil {
+			continue
+		}
+		known = true
+		name := "“" + clip(cmp.Or(clean(part.Name), "unnamed"), labelMost) + "” (" + percent(&part.Share) + " of the clients, convoy index " + index(part.Run.Convoy.ConvoyIndex) + ")"
+		if i := part.Run.Convoy.ConvoyIndex; finite(i) && *i >= record.ThresholdPartial {
+			together = append(together, name)
+		} else {
+			apart = append(apart, name)
+		}
+	}
+	switch {
+	case !known || len(together) == 0 && len(apart) == 0:
+		return ""
+	case len(together) == 0:
+		return "no part of the fleet came back together"
+	case len(apart) == 0:
+		return "every part of the fleet came back together: " + strings.Join(together, ", ")
+	}
+	return "it is the part that follows " + strings.Join(together, " and ") + " that came back together"
+}
+
+// layersSheet has a row for the first service of a chain and for each behind it.
+func layersSheet(run *record.Run) sheet {
+	s := sheet{role: "layers", caption: "The chain, service by service",
+		head: []string{"service", "calls", "attempts", "amplif.", "end to end", "served", "rejected", "done"}}
+	if !slices.ContainsFunc(run.Layers, func(l record.Layer) bool { return l.Run != nil }) {
+		return s
+	}
+	row := func(name string, layer *record.Run, end *float64) []string {
+		var served, rejected int64
+		for i := range layer.Buckets {
+			served += layer.Buckets[i].Served
+			rejected += layer.Buckets[i].Rejected
+		}
+		return []string{
+			name, count(layer.Operations.Started), count(layer.Attempts.Sent), number(layer.Amplification), number(end),
+			count(served), count(rejected), percent(shareOf(layer.Operations.Succeeded, layer.Operations.Started)),
+		}
+	}
+	s.rows = append(s.rows, row(firstService, run, run.Amplification))
+	for i := range run.Layers {
+		if l := &run.Layers[i]; l.Run != nil {
+			s.rows = append(s.rows, row(layerName(l), l.Run, l.EndToEnd))
+		}
+	}
+	s.feet = append(s.feet, "Calls are what the one before a service wanted of it: of the target, the clients' operations.")
+	if text := layersSentence(run); text != "" {
+		s.feet = append(s.feet, upperFirst(text)+".")
+	}
+	return s
+}
+
+// firstService is the name of the service that the clients call.
+const firstService = "target"
+
+func layerName(l *record.Layer) string { return cmp.Or(clean(l.Name), "unnamed") }
+
+// layersSentence says where the attempts at the last service of a chain came from: how many each caller made of one
+// call. Where not every attempt became a call further on, the share that did is a factor too, so that the product is the figure.
+func layersSentence(run *record.Run) string {
+	if len(run.Layers) == 0 {
+		return ""
+	}
+	last := &run.Layers[len(run.Layers)-1]
+	if last.Run == nil || !finite(last.EndToEnd) || !finite(run.Amplification) {
+		return ""
+	}
+	factors := []string{significantCount(*run.Amplification) + " by the clients"}
+	sent, caller := run.Attempts.Sent, "the "+firstService
+	for i := range run.Layers {
+		l := &run.Layers[i]
+		if l.Run == nil || !finite(l.Run.Amplification) || sent <= 0 {
+			return ""
+		}
+		if passed := float64(l.Run.Operations.Started) / float64(sent); passed < 0.995 || passed > 1.005 {
+			factors = append(factors, significant(passed)+" calls of "+caller+" for each attempt there")
+		}
+		factors = append(factors, significantCount(*l.Run.Amplification)+" by "+caller)
+		sent, caller = l.Run.Attempts.Sent, clip(layerName(l), labelMost)
+	}
+	return significantCount(*last.EndToEnd) + " attempts at " + clip(layerName(last), labelMost) + " for each operation: " + strings.Join(factors, " × ")
+}
