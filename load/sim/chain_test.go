@@ -95,8 +95,7 @@ func TestChainIsTheEngine(t *testing.T) {
 	}
 }
 
-func marshal(t *testing.T, v any) string {
-	t.Helper()
+func marshal(t interface{ Fatal(args ...any) }, v any) string {
 	b, err := json.Marshal(v)
 	if err != nil {
 		t.Fatal(err)
