@@ -143,7 +143,7 @@ func (f *planFlags) resolve(w world) (plan.Plan, []check.Gate, plan.Sources, err
 	p, sources, err := plan.Resolve(in)
 	var judged judgedRuns
 	if err == nil { // else the names may be what is wrong
-		judged.strategies = p.RunNames()
+		judged.strategies = p.GateNames()
 	}
 	gates, faults := judged.gates(p.Gates, sources[gateField])
 	if err != nil {

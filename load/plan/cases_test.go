@@ -205,7 +205,7 @@ func (c fieldCase) refused() []string {
 	case "gate", "label", "url", "unix-socket", "allow-host", "header", "body", "body-file", "cacert", "cert", "key": // take free text
 		return c.bad
 	case "layer": // takes words as names
-		names := []string{"NaN", "Inf", "null", "ms"}
+		names := []string{"null", "ms"}
 		return append(slices.Clone(c.bad), slices.DeleteFunc(slices.Clone(hostile), func(text string) bool { return slices.Contains(names, text) })...)
 	case "seed": // takes 2^63
 		return append(slices.Clone(c.bad), slices.DeleteFunc(slices.Clone(hostile), func(text string) bool { return text == "9223372036854775808" })...)

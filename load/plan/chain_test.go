@@ -102,7 +102,7 @@ func TestLayerMapping(t *testing.T) {
 		{"layer:\n  - capacity: 1/s\n    queue: 1\n", "f:2: layer: name: want one"},
 		{"layer:\n  - name: db\n    clients: 1\n", "f:3: layer: clients: is of the whole plan"},
 		{"layer:\n  - name: front\n", "another one than front"},
-		{"layer:\n  - name: a b\n", `f:2: layer: name: "a b": want a letter`},
+		{"layer:\n  - name: a b\n", `f:2: layer: name: "a b": want a small letter`},
 		{"layer:\n  - name: db\n    queue: 1\n    queue: 2\n", "f:4: layer: queue: given twice, first in line 3"},
 		{"layer:\n  - name: db\n    budget: {ratio: 1}\n", "f:3: layer: budget: want one value, not a mapping"},
 		{"layer: 3\nqueue: [1]\n", "f:1: layer"},

@@ -84,16 +84,15 @@ func parseLayer(text string) (l Layer, want string) {
 
 // layerNameWant says what a name should be; nothing where it is one.
 func layerNameWant(name string) string {
-	const letters = "abcdefghijklmnopqrstuvwxyz"
+	const letters = "abcdefghijklmnopqrstuvwxyz" // as in the names that gates begin with
 	const signs = letters + "0123456789-"
-	lower := strings.ToLower(name)
 	switch {
 	case name == listNone:
 		return "another one than " + listNone + ", which is no layer"
 	case name == FrontName:
 		return "another one than " + FrontName + ", which is the first service"
-	case name == "" || len(name) > layerNameMost || strings.IndexByte(letters, lower[0]) < 0 || strings.Trim(lower, signs) != "":
-		return "a letter, and up to " + strconv.Itoa(layerNameMost-1) + " letters, digits and dashes behind it, such as db"
+	case name == "" || len(name) > layerNameMost || strings.IndexByte(letters, name[0]) < 0 || strings.Trim(name, signs) != "":
+		return "a small letter, and up to " + strconv.Itoa(layerNameMost-1) + " small letters, digits and dashes behind it, such as db"
 	}
 	return ""
 }

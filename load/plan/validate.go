@@ -261,12 +261,15 @@ var rules = []rule{
 		}
 		return "", "none without a cert that it belongs to"
 	}},
-	{fields: []string{"layer"}, broken: func(p *Plan) (got, want string) {
+	{fields: []string{"layer", "strategy", "preset"}, broken: func(p *Plan) (got, want string) {
 		if len(p.Layers) > layersMost {
 			return strconv.Itoa(len(p.Layers)) + " of them", "at most " + strconv.Itoa(layersMost)
 		}
 		names := map[string]bool{}
 		for _, l := range p.Layers {
+			if slices.Contains(p.Strategies, l.Name) || slices.Contains(p.Presets, l.Name) {
+				return formatLayer(l), "another name than " + l.Name + ", which is a run's: a gate could not tell them apart"
+			}
 			if names[l.Name] {
 				return formatLayer(l), "names that differ: there are two layers " + l.Name
 			}
@@ -303,6 +306,12 @@ var rules = []rule{
 			return "", ""
 		}
 		return "", hedgeOff + " with model " + ModelOCC + ": copies of a write would conflict with each other"
+	}},
+	{fields: []string{"hedge", "fleet"}, broken: func(p *Plan) (got, want string) {
+		if p.Hedge.Most == 0 || len(p.Mix) == 0 {
+			return "", ""
+		}
+		return "", hedgeOff + " with a fleet of several policies"
 	}},
 	{fields: []string{"hedge", "latency", "loss"}, broken: func(p *Plan) (got, want string) {
 		if p.Hedge.Most == 0 || p.Latency == (Law{}) && p.LossShare == 0 {

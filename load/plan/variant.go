@@ -64,6 +64,15 @@ func (p *Plan) VariantNamed(name string) (Variant, bool) {
 	return Variant{}, false
 }
 
+// GateNames are the names that a gate may begin with: those of the runs, and of the layers.
+func (p *Plan) GateNames() []string {
+	names := p.RunNames()
+	for _, l := range p.Layers {
+		names = append(names, l.Name)
+	}
+	return names
+}
+
 // RunNames are the names of the plan's runs, in order. The plan must be valid.
 func (p *Plan) RunNames() []string {
 	var names []string

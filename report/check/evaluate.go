@@ -28,9 +28,19 @@ func Evaluate(gates []Gate, result *record.Result) []record.Gate {
 		}
 		before := len(rows)
 		for i := range result.Runs {
-			if run := &result.Runs[i]; g.Strategy == "" || g.Strategy == run.Strategy {
+			run := &result.Runs[i]
+			if g.Strategy == "" || g.Strategy == run.Strategy {
 				row := g.judge(result, run)
 				row.Gate = g.label(run.Strategy, several)
+				rows = append(rows, row)
+				continue
+			}
+			if within := inside(run, g.Strategy); within != nil {
+				row := g.judgeInside(result, run, within)
+				row.Gate = g.Text
+				if several {
+					row.Gate = run.Strategy + ": " + g.Text
+				}
 				rows = append(rows, row)
 			}
 		}
@@ -66,13 +76,53 @@ func didNotRun(strategy string) string {
 	return "no data: strategy " + strategy + " did not run"
 }
 
-// Strategies lists the strategies of a result: those that ran, and then those of its plan that did not.
+// Strategies lists the names that a gate on a result may begin with: of the strategies that ran, of those of its plan that
+// did not, and of the services behind the first.
 func Strategies(result *record.Result) []string {
-	var names []string
+	var names, within []string
 	for i := range result.Runs {
-		names = append(names, result.Runs[i].Strategy)
+		run := &result.Runs[i]
+		names = append(names, run.Strategy)
+		for _, l := range run.Layers {
+			if !slices.Contains(within, l.Name) {
+				within = append(within, l.Name)
+			}
+		}
 	}
-	return append(names, notRun(result)...)
+	return slices.Concat(names, notRun(result), within)
+}
+
+// inside returns what of a run has a name of its own: a service behind the first, whose attempts for each of the clients'
+// operations are its amplification_end_to_end. nil where there is none of the name.
+func inside(run *record.Run, name string) *record.Run {
+	for _, l := range run.Layers {
+		if l.Name == name && l.Run != nil {
+			r := *l.Run
+			r.Layers = []record.Layer{{Name: l.Name, EndToEnd: l.EndToEnd}}
+			return &r
+		}
+	}
+	return nil
+}
+
+// judgeInside holds the gate against what is inside of a run. Of that the first seed alone is kept.
+func (g Gate) judgeInside(result *record.Result, run, within *record.Run) record.Gate {
+	within.Whole = run.Whole
+	if run.Repeats == nil || run.Repeats.Count <= 1 || g.Over.Kind == OverFirst {
+		return g.judge(result, within)
+	}
+	row := g.single(mustLookup(g.Metric), within)
+	row.OK = false
+	row.Reason = "of the first seed alone, which is no pass of a repeat unless the gate ends in @first: " + row.Reason
+	return row
+}
+
+func mustLookup(name string) Metric {
+	m, ok := Lookup(name)
+	if !ok {
+		panic("check: BUG: gate on unknown metric " + name)
+	}
+	return m
 }
 
 // notRun lists the strategies of the result's plan that are not among its runs, as after a signal.
@@ -97,10 +147,7 @@ func notRun(result *record.Result) []string {
 
 // judge holds the gate against a run. Of the row, Gate is left to the caller.
 func (g Gate) judge(result *record.Result, run *record.Run) record.Gate {
-	m, ok := Lookup(g.Metric)
-	if !ok {
-		panic("check: BUG: gate on unknown metric " + g.Metric)
-	}
+	m := mustLookup(g.Metric)
 	seeds := run.Repeats
 	switch {
 	case seeds == nil || seeds.Count < 1:

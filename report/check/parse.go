@@ -4,7 +4,8 @@
 // The grammar:
 //
 //	gate     = [ strategy ":" ] metric op value [ "@" over ]
-//	strategy = name                       ; as in --strategy; without it, every run is meant
+//	strategy = name                       ; as in --strategy; without it, every run is meant. Also a layer of the plan: that
+//	                                      ; service in every run, of which with a repeat only the first seed is known
 //	metric   = name                       ; see Metrics and record.Families; aliases are read too
 //	name     = letter { letter | digit | "_" | "-" }   ; lower case
 //	op       = "<" | "<=" | ">" | ">=" | "==" | "!="
