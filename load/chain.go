@@ -130,10 +130,15 @@ func (c *chained) summarise(run *record.Run, end time.Duration) {
 		})
 		runs[i].Whole = run.Whole
 		if s.Unstarted > 0 {
-			run.Notes = append(run.Notes, fmt.Sprintf("%d calls to %s were not made and failed at once: %d were under way", s.Unstarted, l.link.Name, plan.CallsMost))
+			run.Notes = append(run.Notes, callsOver(s.Unstarted, l.link.Name))
 		}
 	}
 	layersOf(run, c.layers, runs)
+}
+
+// callsOver says that so many calls to a layer were too many.
+func callsOver(calls int64, layer string) string {
+	return fmt.Sprintf("%d calls to %s were not made and failed at once: %d were under way", calls, layer, plan.CallsMost)
 }
 
 // hedged returns what there is to say of hedges, nil where the plan of a link sends none.

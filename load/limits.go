@@ -16,8 +16,31 @@ const descriptorsPerClient = 2
 // checkLimits refuses a fleet for which the process may not open enough descriptors, or the
 // system has too few ports, before anything is opened. A port serves once for each of the
 // destinations; 0 is a target that takes no ports.
-func checkLimits(clients, descriptorsEach, destinations int) error {
-	return fits(clients, descriptorsEach, descriptorLimit(), portsTo(portCount(), destinations))
+func checkLimits(n need) error {
+	ports := portsTo(portCount(), n.destinations)
+	if ports >= 0 {
+		ports /= int64(n.connections)
+	}
+	return fits(n.clients, n.connections*n.descriptors, descriptorLimit(), ports)
+}
+
+// A need is what a fleet takes: each client so many connections, and each of these so many descriptors.
+type need struct{ clients, connections, descriptors, destinations int }
+
+// connectionsOfLayers is how many connections each service of a chain may have to the one behind it, where the clients
+// have theirs and this process may open so many descriptors; negative is any number.
+func connectionsOfLayers(clientConnections, layers int, descriptors int64) (int, error) {
+	if descriptors < 0 || layers == 0 {
+		return connectionsMost, nil
+	}
+	taken := int64(descriptorsReserve) + int64(clientConnections)*descriptorsPerClient
+	most := (descriptors - taken) / int64(layers*descriptorsPerClient)
+	if most < connectionsFirst {
+		taken += int64(layers) * connectionsFirst * descriptorsPerClient
+		return 0, fmt.Errorf("%w: %d layers need at least %d descriptors beside those of the clients, and this process may open %d: raise the limit (ulimit -n %d), or have fewer clients",
+			ErrLimit, layers, layers*connectionsFirst*descriptorsPerClient, descriptors, taken)
+	}
+	return int(min(most, connectionsMost)), nil
 }
 
 // portsTo is how many connections the ports allow to so many destinations; negative is any number.

@@ -119,7 +119,7 @@ func Run(ctx context.Context, p plan.Plan, env Env) (*record.Result, error) {
 // prepare returns what the storms of a plan have in common, once this machine is known to have room
 // for them.
 func prepare(ctx context.Context, p plan.Plan, env Env) (storm, error) {
-	s := storm{trial: trial{plan: p, engine: record.EngineReal, measuredAt: measuredAtTarget, capacity: &p.CapacityPerSecond}, env: env}
+	s := storm{connections: connectionsMost, trial: trial{plan: p, engine: record.EngineReal, measuredAt: measuredAtTarget, capacity: &p.CapacityPerSecond}, env: env}
 	switch {
 	case p.URL != "":
 		s.measuredAt = measuredAtClient
@@ -127,18 +127,33 @@ func prepare(ctx context.Context, p plan.Plan, env Env) (storm, error) {
 		if s.site, err = newElsewhere(ctx, p, env); err != nil {
 			return s, fmt.Errorf("load: %w", err)
 		}
-		if err := checkLimits(p.Clients, 1, s.site.destinations(p)); err != nil {
+		if err := checkLimits(need{p.Clients, 1 + copies(&p), 1, s.site.destinations(p)}); err != nil {
 			return s, err
 		}
 	case p.Transport == plan.TransportMemory: // takes no descriptors and no ports
 	case env.Network == nil:
 		s.listen.read = readListenDrops
-		if err := checkLimits(p.Clients, descriptorsPerClient, 1); err != nil {
+		if err := checkLimits(need{p.Clients, 1 + copies(&p), descriptorsPerClient, 1}); err != nil {
+			return s, err
+		}
+		var err error
+		if s.connections, err = connectionsOfLayers(p.Clients*(1+copies(&p)), len(p.Layers), descriptorLimit()); err != nil {
 			return s, err
 		}
 		s.env.Network = Loopback
 	}
 	return s, nil
+}
+
+// copies is how many copies of an attempt a client may have under way.
+func copies(p *plan.Plan) int {
+	most := 0
+	for _, v := range p.Variants() {
+		for _, part := range v.Parts {
+			most = max(most, part.Plan.Hedge.Most)
+		}
+	}
+	return most
 }
 
 // newResult returns the result of a plan of which nothing has run.

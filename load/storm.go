@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"stormtest/load/fleet"
@@ -32,14 +31,10 @@ type storm struct {
 	rest  []string   // notes on whether the target was at rest before
 	shown *shown
 
-	arrived []arrivals // of each client
-	listen  listenWatch
-}
-
-// arrivals is what the target has seen of one client. The target writes it under its lock.
-type arrivals struct {
-	count atomic.Int64
-	last  atomic.Int64 // the moment of the last one, ns since t0
+	chain       chain
+	connections int // of each service of the chain, at most
+	arrived     crowd
+	listen      listenWatch
 }
 
 // run lets a fleet meet its target.
@@ -58,13 +53,15 @@ func (s *storm) run(ctx context.Context) (record.Run, []string, error) {
 // target returns the built-in target, which tells s what it sees.
 func (s *storm) target() (*target.Target, error) {
 	s.recorder = record.New(s.recording(fleet.LostNames))
-	s.arrived = make([]arrivals, s.plan.Clients)
+	s.arrived = make(crowd, s.plan.Clients)
 	return target.New(target.Config{
 		Station:   s.plan.Station(),
 		Service:   seed.Stream(s.plan.Seed.Value, seed.Service, 0),
 		OnArrival: s.arrival,
 		OnServed:  s.served,
+		OnFailed:  s.recorder.Rejected,
 		OnDropped: s.dropped,
+		Behind:    s.chain.behind(0),
 		Wake:      s.env.Wake,
 	})
 }
@@ -76,6 +73,11 @@ func (s *storm) runBuiltIn(ctx context.Context) (record.Run, []string, error) {
 		return record.Run{}, nil, err
 	}
 	defer func() { _ = place.Close() }()
+	s.chain = s.newChain()
+	defer s.chain.close()
+	if err := s.chain.open(); err != nil {
+		return record.Run{}, nil, err
+	}
 	tgt, err := s.target()
 	if err != nil {
 		return record.Run{}, nil, err
@@ -86,33 +88,28 @@ func (s *storm) runBuiltIn(ctx context.Context) (record.Run, []string, error) {
 	}
 	serving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var wg sync.WaitGroup
-	var served error
 	running, fail := context.WithCancel(ctx)
 	defer fail()
-	wg.Go(func() {
-		if served = server.Serve(serving); served != nil {
-			fail() // a storm against nothing measures nothing
-		}
-	})
+	servers := append(s.chain.servers(), server)
+	served := make([]error, len(servers))
+	for i, server := range servers {
+		wg.Go(func() {
+			if served[i] = server.Serve(serving); served[i] != nil {
+				fail() // a storm against nothing measures nothing
+			}
+		})
+	}
 	stats, err := s.release(running, tgt, place)
 	stop()
 	wg.Wait()
-	if err = errors.Join(err, served); err != nil {
+	if err = errors.Join(append(served, err)...); err != nil {
 		return record.Run{}, nil, err
 	}
-	for i := range s.arrived {
-		missing := stats.Sent[i] - stats.Lost[i] - s.arrived[i].count.Load()
-		for n := range missing {
-			how := fleet.LostUnread
-			if n < stats.Resets[i] {
-				how = fleet.LostReset
-			}
-			s.recorder.Lost(uint32(i), how)
-		}
-	}
+	s.arrived.book(s.recorder, stats)
 	run := s.summarise(stats, s.notes(stats.Unstarted))
 	s.log.end(s.recorder, &run, ctx.Err() != nil)
-	return run, slices.Concat(record.Validity(run), exhaustion(stats), s.listen.reasons()), nil
+	others := s.chain.measured(&run)
+	return run, slices.Concat(record.Validity(run), exhaustion(stats), s.listen.reasons(), others), nil
 }
 
 // summarise returns what was measured.
@@ -125,6 +122,7 @@ func (s *storm) summarise(stats fleet.Stats, notes []string) record.Run {
 		Connections: stats.Connections,
 		Replayed:    stats.Replayed,
 		TimerSource: stats.TimerSource,
+		Hedging:     hedged(s.policy(), stats.Hedging),
 		Notes:       append(notes, s.listen.notes()...),
 	})
 	run.Notes = append(run.Notes, clockNotes(&s.plan, &run)...)
@@ -147,13 +145,27 @@ func (s *storm) release(ctx context.Context, tgt *target.Target, place Place) (f
 	cfg.Request.Host = place.Host
 	cfg.Request.Target = "/"
 	cfg.Warm = true
-	cfg.Arrived = func(client int) (int64, time.Duration) {
-		seen := &s.arrived[client]
-		return seen.count.Load(), time.Duration(seen.last.Load())
+	if cfg.Policy.Hedge.Most == 0 { // else nobody knows which of a client's attempts an arrival is
+		cfg.Arrived = s.arrived.of
 	}
-	stats, err := s.meet(ctx, cfg, tgt.Start)
+	if err := s.chain.connect(ctx); err != nil {
+		return fleet.Stats{}, err
+	}
+	calling, hangUp := context.WithCancel(ctx)
+	defer hangUp()
+	var t0 time.Time
+	stats, err := s.meet(ctx, cfg, func(start time.Time) error {
+		t0 = start
+		return errors.Join(s.chain.start(calling, t0), tgt.Start(t0))
+	})
+	if err == nil && s.chain != nil {
+		s.chain.settle(ctx, tgt, t0.Add(s.plan.Duration))
+		stats.End = min(time.Since(t0), s.plan.Duration)
+	}
+	hangUp()
+	s.chain.wait()
 	if err == nil {
-		s.drain(stats)
+		s.arrived.drain(stats)
 	}
 	return stats, err
 }
@@ -205,37 +217,9 @@ func exhaustion(stats fleet.Stats) []string {
 	return append(reasons, fmt.Sprintf("%d connections could not be opened because this machine ran out of descriptors or ports; fewer clients, or higher limits, would fit", stats.Exhausted))
 }
 
-// drainMax bounds the wait for the target to read what was sent last; what it has not read
-// by then is booked as lost.
-const drainMax = time.Second
-
-// drain waits until every attempt that was not lost has arrived.
-func (s *storm) drain(stats fleet.Stats) {
-	tick := time.NewTicker(5 * time.Millisecond)
-	defer tick.Stop()
-	for end := time.Now().Add(drainMax); s.outstanding(stats) && time.Now().Before(end); {
-		<-tick.C
-	}
-}
-
-func (s *storm) outstanding(stats fleet.Stats) bool {
-	for i := range s.arrived {
-		if s.arrived[i].count.Load() < stats.Sent[i]-stats.Lost[i] {
-			return true
-		}
-	}
-	return false
-}
-
 // arrival records what the target saw. It runs under the target's lock.
 func (s *storm) arrival(a target.Arrival) {
-	opening := false
-	if int(a.Client) < len(s.arrived) {
-		seen := &s.arrived[a.Client]
-		seen.last.Store(int64(a.At)) // before the count, which says that it is there
-		opening = seen.count.Add(1) == 1 && a.Attempt == 0
-	}
-	s.recorder.ArrivalOf(a.Client, record.Arrival{At: a.At, Attempt: a.Attempt, Opening: opening, Rejected: a.Rejected})
+	s.recorder.ArrivalOf(a.Client, record.Arrival{At: a.At, Attempt: a.Attempt, Opening: s.arrived.note(a), Rejected: a.Rejected})
 }
 
 // dropped records what the target threw out of its queue. It runs under the target's lock.

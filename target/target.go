@@ -72,6 +72,10 @@ type Config struct {
 	OnServed  func(Served)
 	// OnDropped, where set, is told as they are of every attempt that is thrown out of the queue.
 	OnDropped func(Dropped)
+	// OnFailed, where set, is told of every request that was turned away after the target's own work on it, because
+	// what is behind has failed, with the moment when it arrived. It runs as OnServed does, which is told of the others only
+	// then.
+	OnFailed func(arrived time.Duration)
 	// Behind, where set, is what the target does when its own work on a request is done: instead of being answered the
 	// request waits for [Work.Answer]. It is told of every piece of work that was finished at a moment, also for a client that has
 	// gone, outside the target's lock and from many goroutines. A Direct has none.
@@ -103,8 +107,10 @@ type Target struct {
 	free    []uint64    // unused places in waiting
 	next    time.Duration
 	texts   answerTexts
-	direct  []Answer // to clients of a Direct who have not been told
-	passed  []passed // work that is done and of which Config.Behind has not been told
+	direct  []Answer        // to clients of a Direct who have not been told
+	passed  []passed        // work that is done and of which Config.Behind has not been told
+	works   int             // of passed on that are not answered
+	ends    []time.Duration // by tag, when the client of a job gives it up; empty where nothing is behind
 	started chan struct{}
 }
 
@@ -213,6 +219,7 @@ func (t *Target) admit(now time.Duration, c call, x *exchange) station.Admission
 	}
 	if adm.Kind == station.Accepted {
 		x.pending, x.job, x.tag = true, adm.Job, tag
+		t.note(tag, c.deadline(now))
 	} else {
 		t.release(tag)
 	}
@@ -273,7 +280,7 @@ func (t *Target) finishDue(now time.Duration) {
 			if t.cfg.OnDropped != nil {
 				t.cfg.OnDropped(Dropped{At: d.At, Client: t.callers[d.Tag], Why: d.Dropped})
 			}
-		case t.cfg.OnServed != nil:
+		case t.cfg.OnServed != nil && t.cfg.Behind == nil: // else when that has answered
 			t.cfg.OnServed(Served{At: d.At, Client: t.callers[d.Tag], Wasted: d.Abandoned})
 		}
 		switch x := t.waiting[d.Tag]; {
@@ -281,7 +288,7 @@ func (t *Target) finishDue(now time.Duration) {
 			t.answer(x, station.Admission{Kind: station.Rejected, Status: t.texts.status, RetryAfter: d.RetryAfter})
 		case d.Dropped != station.Kept: // for nobody
 		case t.cfg.Behind != nil:
-			t.pass(d.At, x)
+			t.pass(&d)
 		case x != nil:
 			t.answer(x, station.Admission{Status: http.StatusOK})
 		}

@@ -33,10 +33,12 @@ type client struct {
 	prompt     bool
 	in         []byte // what is being read
 	trip       *trip  // where the attempts go through net/http; then conn is nil
+	pool       *pool  // whose lane it is; nil for a client that makes its attempts itself
 	// writing is the connection that is being written to under mu, of a target that is not ours.
 	writing atomic.Pointer[wire.Conn]
 
-	mu         sync.Mutex
+	mu sync.Mutex
+	lane
 	state      state
 	broken     bool // the attempt could not be sent
 	departed   bool // the attempt counts as arrived, at a target that is not ours
@@ -82,6 +84,10 @@ func (c *client) run(ctx context.Context) {
 		return
 	}
 	c.start = pace.Start(c.id, c.f.cfg.Clients, c.f.cfg.Ramp)
+	if c.pool != nil {
+		c.serve(ctx, c.f.calls[c.id].enter(c.start))
+		return
+	}
 	for c.next() && c.operate(ctx) {
 		c.operation++
 	}
@@ -176,7 +182,7 @@ func (c *client) leave() {
 // arm prepares the attempt that leaves at due. The caller holds mu.
 func (c *client) arm(due time.Duration, hinted bool) {
 	if c.trip == nil {
-		c.request.set(c.operation, c.policy.Attempt())
+		c.request.set(c.operation, c.number())
 	}
 	c.prompt = due == c.answeredAt
 	c.due, c.hinted, c.admitted, c.broken, c.departed, c.state = due, hinted, false, false, false, armed
@@ -192,7 +198,7 @@ func (c *client) release() {
 	switch now := c.f.now(); {
 	case c.f.stopped.Load():
 	case c.state == idling:
-		if !c.f.idle.add(c.id) {
+		if !c.rest() {
 			c.close()
 		}
 	case c.due <= now:
@@ -262,7 +268,7 @@ func (c *client) depart(at time.Duration) {
 		return
 	}
 	c.departed, c.departedAt = true, at
-	attempt := c.policy.Attempt()
+	attempt := c.number()
 	c.f.cfg.Recorder.ArrivalOf(uint32(c.id), record.Arrival{At: at, Attempt: attempt, Opening: attempt == 0 && c.operation == 0})
 }
 

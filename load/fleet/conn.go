@@ -16,17 +16,23 @@ import (
 )
 
 // end is when the time of the attempt under way is over.
-func (c *client) end() time.Time { return c.f.t0.Add(c.due + c.policy.AttemptTimeout(c.due)) }
+func (c *client) end() time.Time { return c.f.t0.Add(c.ends()) }
+
+// ends is end as a moment.
+func (c *client) ends() time.Duration {
+	if c.try != nil {
+		return c.try.ends
+	}
+	return c.due + c.policy.AttemptTimeout(c.due)
+}
 
 // timeLeft is how long the attempt under way has from now on; nothing where its time is over.
-func (c *client) timeLeft(now time.Duration) time.Duration {
-	return max(c.due+c.policy.AttemptTimeout(c.due)-now, 0)
-}
+func (c *client) timeLeft(now time.Duration) time.Duration { return max(c.ends()-now, 0) }
 
 // connect opens a new connection and, where that speaks HTTP/1.1, sends the attempt over it.
 // The error comes with the outcome that it means.
 func (c *client) connect(ctx context.Context) (retry.Outcome, error) {
-	dialing, cancel := context.WithDeadline(ctx, c.end())
+	dialing, cancel := c.until(ctx)
 	defer cancel()
 	begun := c.f.now()
 	conn, err := c.f.dial(dialing, c.id)
@@ -222,9 +228,12 @@ func (c *client) failed(ctx context.Context, o retry.Outcome) (retry.Outcome, ti
 	if c.conn != nil {
 		c.drop()
 	}
+	if c.unwanted() {
+		return c.givenUp(connected), at, answered
+	}
 	cut := ctx.Err() != nil || c.f.stopped.Load()
 	if cut && (o.Kind == retry.Timeout || !connected) {
-		c.recordSent(c.policy.Attempt())
+		c.recordSent(c.number())
 		c.f.inFlight.Add(1)
 		switch {
 		case !connected:

@@ -39,6 +39,7 @@ const (
 	lostNoPort
 	lostLocalNetwork
 	lostLookup
+	lostGivenUp
 	LostUnread // for the caller: sent, and never read by the target until it stopped; of a target that is not ours, not even taken
 )
 
@@ -54,6 +55,7 @@ var LostNames = []string{
 	lostNoPort:         "local_ports",
 	lostLocalNetwork:   "local_network",
 	lostLookup:         "dns",
+	lostGivenUp:        "given_up_connecting",
 	LostUnread:         "unread_at_end",
 }
 
@@ -129,6 +131,8 @@ type Stats struct {
 	// reached the target. Resets counts those that were reset and had not been seen to arrive
 	// then: what of Sent - Lost never arrives was lost by a reset up to this number.
 	Sent, Lost, Resets []int64
+	// Hedging is what became of copies.
+	Hedging record.Hedging
 }
 
 // A Fleet is one run's clients. Connect, Run and Close are called in this order, once each.
@@ -138,6 +142,8 @@ type Fleet struct {
 	cfg     Config
 	trips   bool // no attempt is written by the dispatcher
 	clients []client
+	calls   []*call  // of the clients, where their attempts may overlap; else nil
+	service *Service // that it is of; then there are no clients
 	queue   *wake.Queue
 	t0      time.Time
 	stopped atomic.Bool
@@ -165,16 +171,26 @@ func New(cfg Config) *Fleet {
 	f.opening.ID = openingID
 	for i := range f.clients {
 		c := &f.clients[i]
-		c.init(&f.cfg, i)
 		c.f, c.ev.ID = f, i
-		c.signal = make(chan struct{}, 1)
-		c.answeredAt = -1
-		c.launch = c.release
-		if !f.trips {
-			c.request = f.cfg.Request.build(i)
+		if cfg.Policy.Hedge.Most > 0 {
+			c.cfg, c.id = &f.cfg, i
+			f.calls = append(f.calls, f.hedge(c))
+		} else {
+			c.init(&f.cfg, i)
 		}
+		c.prepare()
 	}
 	return f
+}
+
+// prepare makes what a client has for its attempts.
+func (c *client) prepare() {
+	c.signal = make(chan struct{}, 1)
+	c.answeredAt = -1
+	c.launch = c.release
+	if !c.f.trips {
+		c.request = c.f.cfg.Request.build(c.id)
+	}
 }
 
 // connecting is how many connections are opened at a time before the run: few enough for
@@ -268,6 +284,7 @@ func (f *Fleet) Run(ctx context.Context, start func(t0 time.Time) error) (Stats,
 	runtime.GC()
 	f.barrier.init(len(f.clients))
 	var clients sync.WaitGroup
+	f.opens(run, &clients)
 	for i := range f.clients {
 		clients.Go(func() { f.clients[i].run(run) })
 	}
@@ -307,6 +324,11 @@ func (f *Fleet) release(ctx context.Context, stop func(), start func(time.Time) 
 	end := min(f.now(), f.cfg.Duration)
 	stopClock()
 	engine.Wait() // the dispatcher counts too
+	for _, k := range f.calls {
+		if k.stop(end) {
+			f.unfinished.Add(1)
+		}
+	}
 	return f.stats(end), nil
 }
 
@@ -351,28 +373,57 @@ func (f *Fleet) stats(end time.Duration) Stats {
 		Resets:      make([]int64, len(f.clients)),
 	}
 	for i := range f.clients {
-		c := &f.clients[i]
-		stats.Sent[i], stats.Lost[i], stats.Resets[i] = c.attempts, c.lost, c.resets
+		stats.count(i, &f.clients[i])
 	}
+	for i, k := range f.calls {
+		for _, c := range k.pool.lanes[1:] {
+			stats.count(i, c)
+		}
+	}
+	stats.Hedging = hedged(f.calls)
 	return stats
+}
+
+// count adds what a client, or one lane of it, has sent.
+func (s *Stats) count(client int, c *client) {
+	s.Sent[client] += c.attempts
+	s.Lost[client] += c.lost
+	s.Resets[client] += c.resets
 }
 
 // stopAll ends every wait of the clients.
 func (f *Fleet) stopAll() {
+	if f.service != nil {
+		f.service.stopAll()
+		return
+	}
 	f.stopped.Store(true)
 	for i := range f.clients {
 		f.clients[i].interrupt()
+	}
+	for _, k := range f.calls {
+		k.pool.stop()
 	}
 }
 
 // Close closes every connection.
 func (f *Fleet) Close() {
 	for i := range f.clients {
-		if c := f.clients[i].conn; c != nil {
-			_ = c.Close()
+		f.clients[i].hangUp()
+	}
+	for _, k := range f.calls {
+		for _, c := range k.pool.lanes[1:] {
+			c.hangUp()
 		}
-		if t := f.clients[i].trip; t != nil {
-			t.close()
-		}
+	}
+}
+
+// hangUp closes the client's connections, if it has any.
+func (c *client) hangUp() {
+	if c.conn != nil {
+		_ = c.conn.Close()
+	}
+	if c.trip != nil {
+		c.trip.close()
 	}
 }

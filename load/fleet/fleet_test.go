@@ -70,33 +70,8 @@ func storm(t *testing.T, p plan, s server) seen {
 		if err != nil {
 			t.Fatal(err)
 		}
+		requests, serving := serve(ln, s)
 		var mu sync.Mutex
-		n := 0
-		var serving sync.WaitGroup
-		serving.Go(func() {
-			for {
-				c, err := ln.Accept()
-				if err != nil {
-					return
-				}
-				serving.Go(func() {
-					defer func() { _ = c.Close() }()
-					in := bufio.NewReader(c)
-					for {
-						r, err := http.ReadRequest(in)
-						if err != nil {
-							return
-						}
-						mu.Lock()
-						i := n
-						n++
-						out.requests = append(out.requests, strings.Join([]string{r.Method, r.Header.Get("Client"), r.Header.Get("Attempt"), r.Header.Get("Idempotency-Key")}, " "))
-						mu.Unlock()
-						s(i, r, c.(*targettest.Conn))
-					}
-				})
-			}
-		})
 		recorder := record.New(record.Config{KindNames: []string{"responded"}})
 		f := fleet.New(config(t, p, &network, recorder, func(row retry.Row) {
 			mu.Lock()
@@ -113,10 +88,41 @@ func storm(t *testing.T, p plan, s server) seen {
 		f.Close()
 		_ = ln.Close()
 		serving.Wait()
+		out.requests = *requests
 		out.stats = stats
 		out.run = recorder.Summarise(record.End{At: stats.End, InFlight: stats.InFlight, Unfinished: stats.Unfinished})
 	})
 	return out
+}
+
+// serve answers every request on every connection, until the listener and the connections are closed, and lists the requests.
+func serve(ln net.Listener, s server) (requests *[]string, serving *sync.WaitGroup) {
+	requests, serving = new([]string), new(sync.WaitGroup)
+	var mu sync.Mutex
+	serving.Go(func() {
+		for {
+			c, err := ln.Accept()
+			if err != nil {
+				return
+			}
+			serving.Go(func() {
+				defer func() { _ = c.Close() }()
+				in := bufio.NewReader(c)
+				for {
+					r, err := http.ReadRequest(in)
+					if err != nil {
+						return
+					}
+					mu.Lock()
+					i := len(*requests)
+					*requests = append(*requests, strings.Join([]string{r.Method, r.Header.Get("Client"), r.Header.Get("Attempt"), r.Header.Get("Idempotency-Key")}, " "))
+					mu.Unlock()
+					s(i, r, c.(*targettest.Conn))
+				}
+			})
+		}
+	})
+	return requests, serving
 }
 
 func config(t *testing.T, p plan, network *targettest.Network, recorder *record.Recorder, trace func(retry.Row)) fleet.Config {

@@ -22,6 +22,7 @@ type ledger struct {
 
 	begun    bool          // an operation is under way
 	hinted   bool          // the attempt's due moment is a server's floor
+	hedge    bool          // the attempt is a copy of one that is under way
 	gated    bool          // attempts ask before they leave
 	admitted bool          // the one under way has asked
 	due      time.Duration // of the attempt under way
@@ -137,6 +138,7 @@ func (l *ledger) recordSent(attempt int) {
 		Attempt: attempt,
 		Due:     l.due,
 		At:      l.sentAt,
+		Hedge:   l.hedge,
 		Early:   l.hinted && l.sentAt < l.due,
 	})
 }

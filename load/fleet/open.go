@@ -89,7 +89,7 @@ func (f *Fleet) openFirst() {
 // it goes back on the queue last, so that only one goroutine at a time is here.
 func (f *Fleet) startOperations() {
 	for f.idle.pending && f.idle.next <= f.now() && !f.stopped.Load() {
-		if i, ok := f.idle.take(); !ok || !f.clients[i].open(f.idle.next) {
+		if i, ok := f.idle.take(); !ok || !f.openClient(i, f.idle.next) {
 			f.idle.unstarted++
 		}
 		f.idle.next, f.idle.pending = f.cfg.Open.Next()
@@ -112,6 +112,18 @@ func (f *Fleet) scheduleOpening() {
 		if !ok {
 			return
 		}
+		if f.calls != nil {
+			f.calls[i].dismiss()
+			continue
+		}
 		f.clients[i].dismiss()
 	}
+}
+
+// openClient starts an operation on a client that was idle, or returns false.
+func (f *Fleet) openClient(client int, due time.Duration) bool {
+	if f.calls != nil {
+		return f.calls[client].open(due)
+	}
+	return f.clients[client].open(due)
 }

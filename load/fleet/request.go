@@ -31,6 +31,8 @@ type Request struct {
 	// KeyPrefix, where not empty, starts the Idempotency-Key, which is the same for all
 	// attempts of one operation and another for every other operation.
 	KeyPrefix string
+	// KeyShared says that no two operations have one number, whosoever they are: then the key has no client in it.
+	KeyShared bool
 	// CloseEach asks the server to end the connection after its answer.
 	CloseEach bool
 }
@@ -136,7 +138,7 @@ func (r *Request) write(out *built, p places) {
 		b.Write(target.AppendTimeout(nil, math.MaxInt64))
 	}
 	if r.KeyPrefix != "" {
-		b.WriteString("\r\nIdempotency-Key: \"" + r.KeyPrefix + "-" + strconv.Itoa(p.client) + "-")
+		b.WriteString("\r\nIdempotency-Key: \"" + r.keyOf(p.client))
 		operationAt = b.Len()
 		b.WriteString(strings.Repeat("0", operationDigits) + "\"")
 	}
@@ -156,6 +158,14 @@ func (r *Request) write(out *built, p places) {
 	if operationAt > 0 {
 		out.operation = out.text[operationAt : operationAt+operationDigits]
 	}
+}
+
+// keyOf is the key of a client's operations, but for their numbers.
+func (r *Request) keyOf(client int) string {
+	if r.KeyShared {
+		return r.KeyPrefix + "-"
+	}
+	return r.KeyPrefix + "-" + strconv.Itoa(client) + "-"
 }
 
 // fields returns the header lines that do not change from one attempt to the next.

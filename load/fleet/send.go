@@ -31,6 +31,13 @@ func (f *Fleet) fire(due []*wake.Event) {
 			f.startOperations()
 			continue
 		}
-		f.clients[e.ID].fire()
+		switch {
+		case f.service != nil:
+			f.service.call(e.ID).fire()
+		case f.calls != nil:
+			f.calls[e.ID].fire()
+		default:
+			f.clients[e.ID].fire()
+		}
 	}
 }

@@ -166,7 +166,7 @@ func (t *trip) close() {
 func (c *client) travel(ctx context.Context) (retry.Outcome, time.Duration, ending) {
 	t := c.trip
 	number := t.begin()
-	attempt, cancel := context.WithDeadline(ctx, c.end())
+	attempt, cancel := c.until(ctx)
 	o, err := t.do(attempt, number)
 	over := attempt.Err() != nil
 	cancel()
@@ -292,7 +292,7 @@ func (t *trip) outcome(over bool, err error) retry.Outcome {
 // request builds the attempt for net/http.
 func (t *trip) request(ctx context.Context) *http.Request {
 	template := &t.c.f.cfg.Request
-	p := places{t.c.id, t.c.operation, t.c.policy.Attempt()}
+	p := places{t.c.id, t.c.operation, t.c.number()}
 	r := &http.Request{
 		Method:     template.Method,
 		URL:        t.url(p.fill(template.Target)),
@@ -315,7 +315,7 @@ func (t *trip) request(ctx context.Context) *http.Request {
 	if template.KeyPrefix != "" {
 		var operation [operationDigits]byte
 		putDecimal(operation[:], p.operation)
-		r.Header.Set("Idempotency-Key", `"`+template.KeyPrefix+"-"+strconv.Itoa(p.client)+"-"+string(operation[:])+`"`)
+		r.Header.Set("Idempotency-Key", `"`+template.keyOf(p.client)+string(operation[:])+`"`)
 	}
 	t.body(r, p, template)
 	return r.WithContext(ctx)

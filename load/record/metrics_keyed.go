@@ -26,7 +26,7 @@ var (
 	reasonKeys  = []string{"not_retryable", "not_idempotent", "max_retries", "max_elapsed", "refused_by_budget", "caller_gone"}
 	outcomeKeys = []string{"refused", "connect_timeout", "connect_failed", "tls_failed", "local_descriptors", "local_ports", "local_network", "dns", "timeout", "reset", "malformed", "cancelled", otherKey}
 	lossKeys    = []string{
-		"refused", "connect_timeout", "connect_failed", "reset_before_arrival", "connecting_at_end", "tls_failed", "local_descriptors", "local_ports",
+		"refused", "connect_timeout", "connect_failed", "reset_before_arrival", "connecting_at_end", "given_up_connecting", "tls_failed", "local_descriptors", "local_ports",
 		"local_network", "dns", "unread_at_end", "lost_request", "not_written", "on_the_way_at_end",
 	}
 	answerKeys = []string{"reset", "client_gone"}
