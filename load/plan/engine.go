@@ -56,6 +56,14 @@ func (p Plan) For(e Engine) error {
 		}
 		return joinFaults(faults)
 	}
+	if p.Transport == TransportMemory {
+		if len(p.Layers) > 0 {
+			refuse("layer", "none with transport "+TransportMemory+" in real time: services call each other over sockets; stormtest sim has chains of any size")
+		}
+		if p.Hedge.Most > 0 {
+			refuse("hedge", hedgeOff+" with transport "+TransportMemory+" in real time: copies of an attempt go over connections of their own; stormtest sim has fleets of any size with them")
+		}
+	}
 	if p.Clients > clientsMostReal {
 		refuse("clients", bounds("1", strconv.Itoa(clientsMostReal))+" in real time; stormtest sim takes up to "+strconv.Itoa(clientsMost))
 	}
