@@ -170,7 +170,7 @@ var fieldCases = []fieldCase{
 	{name: "contention", deflt: "0", good: [][]string{{"0.02"}, {"1"}}, bad: []string{"", "-1", "1.1", "2%"}},
 	{name: "coherency", deflt: "0", good: [][]string{{"0.0001"}, {"1"}}, bad: []string{"", "-1", "1.1", "2%"}},
 	{name: "shed-cost", deflt: "0%", good: [][]string{{"10%"}, {"100%"}}, bad: []string{"", "-1%", "101%", "0.1"}},
-	{name: "layer", deflt: "none", good: [][]string{{"db;capacity=500/s;queue=100"}, {"db; queue=1", "db;queue=1"}, {"db"}, {"db;capacity=60/m", "db;capacity=1/s"}, {"db;outage=1s..2s=status;outage=3s..4s=hang"}, {"b-2; outage=1s..2s", "b-2;outage=1s..2s=status"}}, bad: []string{"", "db;", "db;queue", ";queue=1", "queue=1", "front", "1b", "db;queu=1", "db;clients=3", "db;queue=-1", "db;queue=1;queue=2", "db;strategy=all", "db;model=occ", "db;layer=c", "none;queue=1"}},
+	{name: "layer", deflt: "none", good: [][]string{{"db;capacity=500/s;queue=100"}, {"db; queue=1", "db;queue=1"}, {"db"}, {"db;capacity=60/m", "db;capacity=1/s"}, {"db;outage=1s..2s=status;outage=3s..4s=hang"}, {"b-2; outage=1s..2s", "b-2;outage=1s..2s=status"}}, bad: []string{"", "db;", "db;queue", ";queue=1", "queue=1", "target", "1b", "db;queu=1", "db;clients=3", "db;queue=-1", "db;queue=1;queue=2", "db;strategy=all", "db;model=occ", "db;layer=c", "none;queue=1"}},
 	{name: "latency", deflt: "0s",
 		good: [][]string{{"0s"}, {"10ms"}, {"10ms~2ms"}, {"0.01s~2000us", "10ms~2ms"}, {"10ms~0s", "10ms"}, {"0s~1ns"}, {"24h~24h"}, {"1m30s~7µs", "90s~7us"}},
 		bad:  append([]string{"auto", "~", "~2ms", "10ms~", "10ms~2", "10~2ms", "10ms~-2ms", "10ms~~2ms", "10ms~2ms~1ms", "10ms 2ms", "10ms ~ 2ms", "10ms+-2ms", "1ms~24h1ns"}, badDurations...)},

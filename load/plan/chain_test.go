@@ -33,7 +33,7 @@ func TestChain(t *testing.T) {
 		names = append(names, l.Name)
 	}
 	if !slices.Equal(names, []string{plan.FrontName, "b", "c"}) || links[0].Plan != &p {
-		t.Fatalf("Chain() is of %v, want front, which is the plan, b and c", names)
+		t.Fatalf("Chain() is of %v, want target, which is the plan, b and c", names)
 	}
 	b, c := links[1].Plan, links[2].Plan
 	if b.MaxRetries != 3 || b.Queue != 7 || b.Timeout != 2*time.Second || len(b.Outages) != 0 || len(b.Layers) != 0 {
@@ -101,7 +101,7 @@ func TestLayerMapping(t *testing.T) {
 		{"layer:\n  - name: db\n    queue: -1\n", `f:3: layer: queue: "-1": want 0..10000000`},
 		{"layer:\n  - capacity: 1/s\n    queue: 1\n", "f:2: layer: name: want one"},
 		{"layer:\n  - name: db\n    clients: 1\n", "f:3: layer: clients: is of the whole plan"},
-		{"layer:\n  - name: front\n", "another one than front"},
+		{"layer:\n  - name: target\n", "another one than target"},
 		{"layer:\n  - name: a b\n", `f:2: layer: name: "a b": want a small letter`},
 		{"layer:\n  - name: db\n    queue: 1\n    queue: 2\n", "f:4: layer: queue: given twice, first in line 3"},
 		{"layer:\n  - name: db\n    budget: {ratio: 1}\n", "f:3: layer: budget: want one value, not a mapping"},

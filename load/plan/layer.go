@@ -18,8 +18,8 @@ const (
 	layerSeparator = ";"
 )
 
-// FrontName is the first service of a chain, the one that the clients call.
-const FrontName = "front"
+// FrontName is what the first service of a chain is called, the one that the clients call: it is the target.
+const FrontName = "target"
 
 // layers is the list of the services behind the target.
 //

@@ -86,3 +86,26 @@ func BenchmarkMillion(b *testing.B) {
 		b.ReportMetric(float64(s.Attempts)/1e6, "Mattempts")
 	}
 }
+
+// BenchmarkChain is a storm of three services, each with its retries; recorded at each, and not. An event is one attempt at
+// any of them.
+func BenchmarkChain(b *testing.B) {
+	for _, recorded := range []bool{false, true} {
+		b.Run(fmt.Sprintf("recorded=%v", recorded), func(b *testing.B) {
+			p := scenario(b, "clients: 10000", "capacity: 20000/s", "queue: 10000", "max-retries: 3", "layer: [b;capacity=10000/s, c;capacity=2000/s]")
+			var attempts int64
+			for seed := uint64(0); b.Loop(); seed++ {
+				c := sim.ChainConfig{Links: p.Chain(), Accounts: make([]sim.LinkAccounts, 3), Seed: seed}
+				for i := range c.Accounts {
+					if recorded {
+						c.Accounts[i].Recorder = recorder(c.Links[i].Plan)
+					}
+				}
+				for _, l := range sim.RunChain(context.Background(), c).Links {
+					attempts += l.Attempts
+				}
+			}
+			b.ReportMetric(float64(attempts)/b.Elapsed().Seconds()/1e6, "Mattempts/s")
+		})
+	}
+}
