@@ -127,6 +127,15 @@ func TestHedger(t *testing.T) {
 3s 0 hears 503: waits, copy 2, next at 5s
 3s 1 hears 503: waits, withheld 1, next at 5s
 3s 2 hears 503: refused_by_budget, withheld 1`},
+		// In the first second one token has come together, which the first copy takes.
+		{name: "a throttle withholds", most: 2, budget: budget.Table[budget.AWSAdaptive].Defaults, run: func(h *hedged) {
+			h.hear(second, 0, 429)
+			h.hear(second, 1, 429)
+			h.hear(3*second, 0, 200)
+		}, want: `
+1s 0 hears 429: waits, copy 1, next at 3s
+1s 1 hears 429: retry in 1s, withheld 1
+3s 0 hears 200: succeeded`},
 		{name: "a repeat might do harm", most: 1, method: "POST", run: func(h *hedged) { h.turn(2 * second); h.hear(3*second, 0, 503) }, want: `
 2s: waits, withheld 1
 3s 0 hears 503: not_idempotent`},

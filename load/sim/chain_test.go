@@ -59,6 +59,7 @@ func TestChainIsTheEngine(t *testing.T) {
 		{"clients: 50", "queue: 50", "timeout: 40ms", "propagate-deadline: true", "expired: drop", "discipline: codel"},
 		{"clients: 50", "budget: 'grpc'", "shared-seed: true"},
 		{"clients: 50", "breaker: consecutive:failures=3,open=100ms", "outage: 200ms..500ms", "operations: 300"},
+		{"clients: 50", "budget: aws-adaptive", "status: 429", "operations: 300"},
 		{"clients: 50", "budget: 'sre'", "queue: 10", "method: POST", "idempotency-key: false"},
 	} {
 		for column, strategy := range backoff.Names() {

@@ -25,12 +25,32 @@ func (a *Account) AskHedge(now time.Duration, h *Ticket) bool {
 	}
 	allowed := a.rule.take(now, Failed, h)
 	if allowed {
+		h.become(asleep)
+		allowed = a.passes(now, h)
+	}
+	if allowed {
 		h.become(retrying)
 		a.ledger.Taken++
 		a.ledger.Spent++
 	}
 	a.watch()
 	return allowed
+}
+
+// passes reports whether a gate lets a copy out now, as it would a retry. For one that had to wait its time is over, and it
+// gives back what it took.
+func (a *Account) passes(now time.Duration, h *Ticket) bool {
+	if !a.gated {
+		return true
+	}
+	g, _ := a.rule.(gate)
+	const atOnce = 1 // a wait as long or longer takes nothing
+	if wait, ok := g.admit(now, atOnce, h); ok && wait == 0 {
+		return true
+	}
+	a.rule.note(now, returned, 0, h)
+	*h = Ticket{}
+	return false
 }
 
 // EndHedge tells that a copy has its outcome.
