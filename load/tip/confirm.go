@@ -16,6 +16,10 @@ const ConfirmMost = 5 * time.Minute
 // confirmLeast is how long a side that recovers is watched at least.
 const confirmLeast = 30 * time.Second
 
+// confirmBucket is at least the width of buckets in real time. Recovery is judged by whole seconds: a generator that is late by
+// less than a tenth of that keeps up with it.
+const confirmBucket = time.Second
+
 // Sides returns the plans of the two sides that a run in real time can confirm: those nearest to the tip at which all
 // seeds agree, else the tip's own. Each is run with the first seed. None where there is no tip.
 func Sides(c Config, t *record.Tip) []Side {
@@ -28,7 +32,7 @@ func Sides(c Config, t *record.Tip) []Side {
 		}
 		v, _ := c.Axis.Read(&c.Plan, own.Value)
 		p := c.at(v)
-		p.Repeat = 1
+		p.Repeat, p.Bucket = 1, max(p.Bucket, confirmBucket)
 		watch := own.Watched
 		if own.Recovers() { // three times the slowest seed's time is plenty
 			watch = min(watch, max(confirmLeast, watchTimes*slowest(own)))
