@@ -205,7 +205,7 @@ func TestAgreesWithBruteOnAnyPlan(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		p, strategy := anyPlan(rt)
 		p.Operations, p.RatePerSecond, p.Ramp, p.SharedSeed = 0, 0, 0, false
-		p.Budget = plan.Default().Budget
+		p.Budget, p.Breaker = plan.Default().Budget, plan.Default().Breaker
 		if p.Model != plan.ModelTokenBucket {
 			p.Model = plan.ModelSlots
 		}

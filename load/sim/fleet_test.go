@@ -40,10 +40,10 @@ func fleetInBubble(t *testing.T, p plan.Plan, strategy string, run uint64) (m me
 			t.Fatal(err)
 		}
 		policy := p.Policy(strategy)
-		bank := bankOf(&p, run)
+		bank, breakers := bankOf(&p, run), breakersOf(&p, run)
 		var mu sync.Mutex
 		cfg := fleet.Config{
-			Clients: p.Clients, Policy: &policy, Budget: bank, Seed: run, SharedSeed: p.SharedSeed,
+			Clients: p.Clients, Policy: &policy, Budget: bank, Breakers: breakers, Seed: run, SharedSeed: p.SharedSeed,
 			Operations: p.OperationsTotal(), Ramp: p.Ramp, Duration: p.Duration, Wake: wake.Timers, Recorder: rec,
 			Trace: func(r retry.Row) { mu.Lock(); m.rows = append(m.rows, r); mu.Unlock() },
 		}
@@ -61,7 +61,9 @@ func fleetInBubble(t *testing.T, p plan.Plan, strategy string, run uint64) (m me
 			t.Fatal(err)
 		}
 		m.stats = sim.Stats{End: stats.End, InFlight: stats.InFlight, Unfinished: stats.Unfinished, Unstarted: stats.Unstarted}
-		m.run = rec.Summarise(end(&m.stats, bank, strategy))
+		e := end(&m.stats, bank, strategy)
+		e.Breaker = broken(breakers, e.At)
+		m.run = rec.Summarise(e)
 	})
 	return m
 }

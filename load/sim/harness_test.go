@@ -12,6 +12,7 @@ import (
 	"stormtest/load/plan"
 	"stormtest/load/record"
 	"stormtest/load/retry"
+	"stormtest/load/retry/breaker"
 	"stormtest/load/retry/budget"
 	"stormtest/load/seed"
 	"stormtest/load/sim"
@@ -73,6 +74,23 @@ func bankOf(p *plan.Plan, run uint64) *budget.Bank {
 	return budget.NewBank(p.Budget, p.Clients, chance, budget.Series{Width: p.Bucket, Intervals: int(min(p.Duration/p.Bucket, 1e6))})
 }
 
+// breakersOf returns the plan's circuit breakers.
+func breakersOf(p *plan.Plan, run uint64) *breaker.Bank {
+	return breaker.NewBank(p.Breaker, p.Clients, func(b uint32) *rand.Rand { return seed.Stream(run, seed.Breaker, b) })
+}
+
+// broken is what they have done.
+func broken(b *breaker.Bank, end time.Duration) *record.Breaker {
+	if b == nil {
+		return nil
+	}
+	l := b.Ledger(end)
+	return &record.Breaker{
+		Breakers: b.Breakers(), Opened: l.Opened, Reopened: l.Reopened, Closed: l.Closed, Probes: l.Probes,
+		ShortCircuited: l.ShortCircuited, OpenAtEnd: l.OpenAtEnd,
+	}
+}
+
 // A measured is all that one run gives.
 type measured struct {
 	stats sim.Stats
@@ -85,11 +103,14 @@ func measure(p plan.Plan, strategy string, run uint64) measured {
 	var m measured
 	rec := recorder(&p)
 	bank := bankOf(&p, run)
+	breakers := breakersOf(&p, run)
 	m.stats = sim.Run(context.Background(), sim.Config{
-		Plan: &p, Strategy: strategy, Seed: run, Budget: bank, Recorder: rec,
+		Plan: &p, Strategy: strategy, Seed: run, Budget: bank, Breakers: breakers, Recorder: rec,
 		Trace: func(r retry.Row) { m.rows = append(m.rows, r) },
 	})
-	m.run = rec.Summarise(end(&m.stats, bank, strategy))
+	e := end(&m.stats, bank, strategy)
+	e.Breaker = broken(breakers, e.At)
+	m.run = rec.Summarise(e)
 	return m
 }
 
@@ -103,7 +124,7 @@ func end(s *sim.Stats, bank *budget.Bank, strategy string) record.End {
 		l := bank.Ledger(s.End)
 		e.Budget = &record.Budget{
 			Accounts: bank.Accounts(), Deposits: l.Deposits, Taken: l.Taken, Returned: l.Returned, Spent: l.Spent,
-			Refused: l.Refused, BalanceLowest: l.Lowest, BalanceHighest: l.Highest, BalanceLast: l.Last, Balance: l.Balance,
+			Refused: l.Refused, RefusedFirst: l.RefusedFirst, Delayed: l.Delayed, DelayTotal: l.DelayTotal, BalanceLowest: l.Lowest, BalanceHighest: l.Highest, BalanceLast: l.Last, Balance: l.Balance,
 		}
 	}
 	return e

@@ -12,6 +12,7 @@ import (
 
 	"stormtest/load/plan"
 	"stormtest/load/record"
+	"stormtest/load/retry"
 )
 
 // anyPlan draws a small plan of anything that virtual time can run.
@@ -46,7 +47,9 @@ func anyPlan(rt *rapid.T) (p plan.Plan, strategy string) {
 			"['300ms..900ms=refuse', '1s..2s=slow:3']", "['0s..100ms=refuse', '200ms..400ms=capacity:0%']"})
 	}
 	set(rt, &p, "budget", []string{"none", "finagle:ratio=20%,min=1/s,ttl=1s,scope=fleet", "envoy:ratio=20%,min=1,scope=client",
-		"aws:size=60,scope=fleet", "aws-legacy:size=20,scope=client", "grpc:ratio=0.5,scope=fleet", "sre:window=1s,scope=fleet", "sre:scope=client"})
+		"aws:size=60,scope=fleet", "aws-adaptive:scope=fleet", "aws-adaptive", "aws-legacy:size=20,scope=client", "grpc:ratio=0.5,scope=fleet", "sre:window=1s,scope=fleet", "sre:scope=client"})
+	set(rt, &p, "breaker", []string{"none", "none", "consecutive:failures=1,open=50ms,jitter=100%", "consecutive:failures=2,open=200ms,probes=3,successes=2,scope=fleet",
+		"rate:share=30%,calls=3,window=5,open=70ms,scope=fleet", "resilience4j:calls=4,window=8,open=100ms,scope=fleet", "polly:calls=3,open=300ms"})
 	if rapid.Bool().Draw(rt, "open") {
 		p.RatePerSecond = rapid.SampledFrom([]float64{3, 50, 400}).Draw(rt, "rate")
 		p.Arrivals = rapid.SampledFrom([]string{plan.ArrivalsEven, plan.ArrivalsPoisson}).Draw(rt, "arrivals")
@@ -78,6 +81,8 @@ func set(rt *rapid.T, p *plan.Plan, field string, texts []string) {
 		p.Outages = part.Outages
 	case "budget":
 		p.Budget = part.Budget
+	case "breaker":
+		p.Breaker = part.Breaker
 	}
 }
 
@@ -122,7 +127,7 @@ func checkRun(rt *rapid.T, m *measured) {
 		{"arrivals: buckets, engine", inBuckets, s.Arrivals},
 		{"arrivals: books, engine", r.Books.Arrivals, s.Arrivals},
 		{"attempts: recorder, engine", r.Attempts.Sent, s.Attempts},
-		{"attempts that ended: recorder, trace", outcomes, int64(len(m.rows))},
+		{"attempts that ended, or were not let out: recorder, trace", outcomes + r.Attempts.ShortCircuited, int64(len(m.rows))},
 		{"succeeded: recorder, engine", r.Operations.Succeeded, s.Succeeded},
 		{"gave up: recorder, engine", gaveUp, s.GaveUp},
 		{"unfinished: recorder, engine", r.Operations.Unfinished, s.Unfinished},
@@ -141,7 +146,7 @@ func checkRun(rt *rapid.T, m *measured) {
 	}
 	negative(rt, "run", toAny(rt, *r))
 	for _, row := range m.rows {
-		if row.Sent != row.Due || row.End < row.Sent || row.Arrived > row.End {
+		if row.Sent != row.Due && row.Outcome.Kind != retry.ShortCircuited || row.End < row.Sent || row.Arrived > row.End {
 			rt.Fatalf("an attempt ran backwards: %+v", row)
 		}
 	}

@@ -69,16 +69,16 @@ func (a *Account) Admit(now, most time.Duration, t *Ticket) (wait time.Duration,
 	defer a.mu.Unlock()
 	now = a.moment(now)
 	g, _ := a.rule.(gate)
-	wait, ok = g.admit(now, most, t)
+	wait = g.admit(now, most, t)
 	switch {
-	case !ok:
+	case wait < 0:
 		a.ledger.RefusedFirst++
 	case wait > 0 && wait < most:
 		a.ledger.Delayed++
 		a.ledger.DelayTotal += wait
 	}
 	a.watch()
-	return wait, ok
+	return max(wait, 0), wait >= 0
 }
 
 // Bar tells that the attempt that was to leave now does not, for something else did not let it out. A retry gives back

@@ -98,9 +98,9 @@ func (a *adaptive) refill(now time.Duration) {
 }
 
 // admit takes a token, or the next one that will be there.
-func (a *adaptive) admit(now, most time.Duration, _ *Ticket) (time.Duration, bool) {
+func (a *adaptive) admit(now, most time.Duration, _ *Ticket) time.Duration {
 	if !a.on {
-		return 0, true
+		return 0
 	}
 	a.refill(now)
 	var wait time.Duration
@@ -110,7 +110,7 @@ func (a *adaptive) admit(now, most time.Duration, _ *Ticket) (time.Duration, boo
 	if wait < most {
 		a.tokens--
 	}
-	return wait, true
+	return wait
 }
 
 // cbrt returns the cube root of x, 0 where x is not above 0: the same bits on every machine.

@@ -52,7 +52,8 @@ func (m *cubicModel) received(t float64, throttled bool) {
 		rate = m.wMax * 0.7
 	} else {
 		k := math.Cbrt(m.wMax * 0.3 / 0.4)
-		rate = 0.4*math.Pow(t-m.lastFail-k, 3) + m.wMax
+		x := t - m.lastFail - k
+		rate = 0.4*x*x*x + m.wMax
 	}
 	rate = math.Min(rate, 2*m.measured)
 	m.refill(t)

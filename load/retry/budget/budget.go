@@ -110,9 +110,9 @@ type rule interface {
 
 // A gate is a rule that is asked before each attempt leaves, too.
 type gate interface {
-	// admit reports whether an attempt may leave, and how long it has to wait first. Where that were most or longer it takes
-	// nothing. Retries have been allowed already, and may always leave.
-	admit(now, most time.Duration, t *Ticket) (wait time.Duration, ok bool)
+	// admit returns how long an attempt has to wait before it may leave; below 0 it may not leave at all. Where it has to wait
+	// for most or longer it takes nothing. Retries have been allowed already, and may always leave.
+	admit(now, most time.Duration, t *Ticket) (wait time.Duration)
 }
 
 // An event is what a rule is told of.

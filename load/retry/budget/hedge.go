@@ -45,7 +45,7 @@ func (a *Account) passes(now time.Duration, h *Ticket) bool {
 	}
 	g, _ := a.rule.(gate)
 	const atOnce = 1 // a wait as long or longer takes nothing
-	if wait, ok := g.admit(now, atOnce, h); ok && wait == 0 {
+	if g.admit(now, atOnce, h) == 0 {
 		return true
 	}
 	a.rule.note(now, returned, 0, h)

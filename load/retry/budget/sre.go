@@ -47,12 +47,12 @@ func (s *sre) note(now time.Duration, e event, o Outcome, t *Ticket) {
 }
 
 // admit rejects a first attempt, or does not. A retry has been let through when it was asked for.
-func (s *sre) admit(now, _ time.Duration, t *Ticket) (time.Duration, bool) {
+func (s *sre) admit(now, _ time.Duration, t *Ticket) time.Duration {
 	if t.state() != idle || !s.throttle.Rejects(now, s.chance.Uint64()) {
-		return 0, true
+		return 0
 	}
 	s.throttle.Request(now)
-	return 0, false
+	return -1
 }
 
 func (s *sre) take(now time.Duration, _ Outcome, t *Ticket) bool {
