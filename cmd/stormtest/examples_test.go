@@ -21,11 +21,18 @@ func TestExamplesKeepTheirWord(t *testing.T) {
 	}
 	root := filepath.Join("..", "..")
 	t.Chdir(root)
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, file := range files {
 		name := filepath.Base(file)
 		text, err := os.ReadFile(filepath.Join("examples", name))
 		if err != nil {
 			t.Fatal(err)
+		}
+		if !strings.Contains(string(readme), "| `"+strings.TrimSuffix(name, ".yaml")+"` |") {
+			t.Errorf("%s is not in the table of the README", name)
 		}
 		commands := exampleCommand.FindAllStringSubmatch(string(text), -1)
 		if n := strings.Count(string(text), "\n#   stormtest "); len(commands) != n {
