@@ -93,7 +93,7 @@ func (t *trial) simulateChain(ctx context.Context, c sim.Config, recorders []*re
 	links := t.policy().Chain()
 	layers := t.layerTrials()
 	config := sim.ChainConfig{
-		Links: links, Seed: c.Seed, Trace: c.Trace, Beat: c.Beat,
+		Links: links, Seed: c.Seed, Effects: c.Effects, Trace: c.Trace, Beat: c.Beat,
 		Accounts: []sim.LinkAccounts{{Budget: c.Budget, Breakers: c.Breakers, Recorder: c.Recorder}},
 	}
 	for i, l := range layers {

@@ -283,6 +283,9 @@ func TestParityOfTies(t *testing.T) {
 				if fault := inMemory(t, p).differs(t, virtual); fault != "" {
 					t.Errorf("%s: %s", e.Name, fault)
 				}
+				if _, first := e.Range(backoff.Defaults(), backoff.Attempt{}); first == 0 {
+					continue // a retry at the moment of the failure meets those who have failed less often: order decides everything
+				}
 				if !c.alike || virtual.ties(p) == mixed {
 					withinTies(t, p, real, virtual)
 					continue

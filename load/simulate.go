@@ -170,6 +170,7 @@ func (s *simulation) run(ctx context.Context, at place, r *recorders) ending {
 	t.plan.Seed.Value += uint64(at.seed)
 	t.capacity = s.capacity()
 	t.newBank()
+	t.effects = record.NewEffectTally(s.plan.Clients)
 	recording := t.recording(sim.LostNames)
 	recording.Shards = 1
 	if r.run == nil {
@@ -181,7 +182,7 @@ func (s *simulation) run(ctx context.Context, at place, r *recorders) ending {
 	gauge := s.meter.begin(&t, at.seed)
 	policy := t.policy()
 	c := sim.Config{
-		Plan: policy, Strategy: policy.Strategies[0], Seed: t.plan.Seed.Value, Budget: t.budget, Breakers: t.breakers, Recorder: t.recorder,
+		Plan: policy, Strategy: policy.Strategies[0], Seed: t.plan.Seed.Value, Budget: t.budget, Breakers: t.breakers, Recorder: t.recorder, Effects: t.effects,
 		Beat: gauge.set,
 	}
 	first := at.seed == 0

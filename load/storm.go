@@ -54,6 +54,9 @@ func (s *storm) run(ctx context.Context) (record.Run, []string, error) {
 func (s *storm) target() (*target.Target, error) {
 	s.recorder = record.New(s.recording(fleet.LostNames))
 	s.arrived = make(crowd, s.plan.Clients)
+	if s.plan.Transport == plan.TransportMemory || s.plan.IdempotencyKey { // else no request says which operation it is of
+		s.effects = record.NewEffectTally(s.plan.Clients)
+	}
 	return target.New(target.Config{
 		Station:   s.plan.Station(),
 		Service:   seed.Stream(s.plan.Seed.Value, seed.Service, 0),
@@ -228,7 +231,12 @@ func (s *storm) dropped(d target.Dropped) {
 }
 
 // served records what the target has finished. It runs under the target's lock.
-func (s *storm) served(w target.Served) { s.recorder.ServedOf(w.Client, w.At, w.Wasted) }
+func (s *storm) served(w target.Served) {
+	s.recorder.ServedOf(w.Client, w.At, w.Wasted)
+	if s.effects != nil && w.At < s.plan.Duration {
+		s.effects.Done(w.Client, w.Operation)
+	}
+}
 
 // fleet is what a fleet is and does, but for its way to the target.
 func (s *storm) fleet() fleet.Config {

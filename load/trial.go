@@ -37,6 +37,8 @@ type trial struct {
 	detail bool
 
 	recorder *record.Recorder
+	// effects counts what the target did twice; nil where it does not know which operation a request is of.
+	effects  *record.EffectTally
 	budget   *budget.Bank  // nil: every retry is allowed
 	breakers *breaker.Bank // nil: every attempt may leave
 }
@@ -120,7 +122,14 @@ func names[T interface {
 func (t *trial) summarise(e record.End) record.Run {
 	e.Strategy, e.Engine, e.ArrivalsMeasuredAt = t.variant.Name, t.engine, t.measuredAt
 	e.Budget, e.Breaker = t.budgeted(e.At), t.broken(e.At)
+	if t.effects != nil && t.effects.Forgotten > 0 {
+		e.Notes = append(e.Notes, fmt.Sprintf("%d pieces of work were for operations that their clients had left 32 or more operations ago, and are not among the effects", t.effects.Forgotten))
+	}
 	run := t.recorder.Summarise(e)
+	if t.effects != nil {
+		sums := t.effects.Sums()
+		run.Effects = &sums
+	}
 	t.addTheory(run.Detail)
 	run.Preset = t.preset()
 	return run

@@ -11,7 +11,7 @@ import (
 // methods are safe for concurrent use.
 type Work struct {
 	t             *Target
-	client        uint32
+	origin        origin
 	arrived, ends time.Duration
 
 	// Guarded by the target's lock.
@@ -53,7 +53,7 @@ func (w *Work) Answer(status int) {
 	t.works--
 	switch {
 	case status == http.StatusOK && t.cfg.OnServed != nil:
-		t.cfg.OnServed(Served{At: t.alarms.Now(), Client: w.client, Wasted: x == nil})
+		t.cfg.OnServed(w.origin.served(t.alarms.Now(), x == nil))
 	case status != http.StatusOK && t.cfg.OnFailed != nil:
 		t.cfg.OnFailed(w.arrived)
 	}
@@ -75,7 +75,7 @@ func (t *Target) Busy() bool {
 // pass hands work that is done on to what is behind. The caller holds mu.
 func (t *Target) pass(d *station.Done) {
 	x := t.waiting[d.Tag]
-	w := &Work{t: t, x: x, client: t.callers[d.Tag], arrived: d.Arrived, ends: t.ends[d.Tag]}
+	w := &Work{t: t, x: x, origin: t.origins[d.Tag], arrived: d.Arrived, ends: t.ends[d.Tag]}
 	if x != nil {
 		x.work = w
 	}

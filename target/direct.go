@@ -43,6 +43,8 @@ func (t *Target) Direct() *Direct {
 type Attempt struct {
 	Client uint32
 	Number int // in its operation, 0 first
+	// Operation is the number of the client's operation, 0 first.
+	Operation int64
 	// Timeout is how long the client says that it will wait, as HeaderTimeout does; 0 where it does not say.
 	Timeout time.Duration
 }
@@ -53,7 +55,7 @@ func (d *Direct) Attempt(now time.Duration, a Attempt, c *Call) station.Admissio
 	d.t.mu.Lock()
 	defer d.t.mu.Unlock()
 	c.x.client = a.Client
-	return d.t.admit(now, call{a.Client, a.Number, cmp.Or(a.Timeout, noTimeout)}, &c.x)
+	return d.t.admit(now, call{origin{a.Client, a.Operation}, a.Number, cmp.Or(a.Timeout, noTimeout)}, &c.x)
 }
 
 // Leave says that the client of c has given up. It does nothing where c is not waiting, or

@@ -29,7 +29,7 @@ func (t *Target) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := Handled{Arrival: Arrival{Client: headerClient(r.Header)}}
 	stamp := time.Now()
 	h.Attempt = t.attempt(r.Header)
-	adm, _ := t.arrive(stamp, call{h.Client, h.Attempt, headerTimeout(r.Header)}, x)
+	adm, _ := t.arrive(stamp, call{origin{h.Client, keyNumber([]byte(r.Header.Get(KeyHeader)))}, h.Attempt, headerTimeout(r.Header)}, x)
 	select {
 	case <-t.started:
 		h.At = stamp.Sub(t.t0)

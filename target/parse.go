@@ -20,6 +20,7 @@ var (
 	nameClient   = []byte(HeaderClient)
 	nameAttempt  = []byte(HeaderAttempt)
 	nameTimeout  = []byte(HeaderTimeout)
+	nameKey      = []byte(KeyHeader)
 	nameLength   = []byte("Content-Length")
 	nameEncoding = []byte("Transfer-Encoding")
 	version11    = []byte(" HTTP/1.1")
@@ -29,7 +30,7 @@ var (
 // It reads what it needs and refuses what would make it lose its place in the stream: another
 // version, chunked bodies, a Content-Length that is no number or differs from a second one.
 func parseHead(head []byte) (request, error) {
-	req := request{call: call{client: Unknown, timeout: noTimeout}}
+	req := request{call: call{origin: origin{Unknown, UnknownOperation}, timeout: noTimeout}}
 	line, rest, _ := bytes.Cut(head, crlf)
 	if !bytes.HasSuffix(line, version11) {
 		return req, errHead
@@ -55,6 +56,8 @@ func parseHead(head []byte) (request, error) {
 			if timeout, ok := parseTimeout(value); ok {
 				req.timeout = timeout
 			}
+		case equalFold(name, nameKey):
+			req.operation = keyNumber(value)
 		case equalFold(name, nameLength):
 			n, ok := parseNumber(value, bodyMaxBytes)
 			if !ok || length >= 0 && n != length {
@@ -67,6 +70,16 @@ func parseHead(head []byte) (request, error) {
 	}
 	req.bodyBytes = max(0, length)
 	return req, nil
+}
+
+// keyNumber returns the number of the operation that a quoted Idempotency-Key ends in, after its last -; UnknownOperation where
+// there is none. It is how the fleet writes its keys.
+func keyNumber(key []byte) int64 {
+	key = bytes.Trim(key, `"`)
+	if n, ok := parseNumber(key[bytes.LastIndexByte(key, '-')+1:], math.MaxInt64); ok {
+		return n
+	}
+	return UnknownOperation
 }
 
 // equalFold compares ASCII without regard to case. Unlike bytes.EqualFold it looks at the

@@ -17,17 +17,20 @@ func TestParseHead(t *testing.T) {
 		bad  bool
 	}{
 		{name: "the fleet's", head: "GET / HTTP/1.1\r\nHost: h\r\nStormtest-Client: 17\r\nStormtest-Attempt: 0000000003\r\n",
-			want: request{call: call{client: 17, attempt: 3}}},
-		{name: "a stranger's", head: "GET / HTTP/1.1\r\nHost: h\r\n", want: request{call: call{client: Unknown}}},
+			want: request{call: call{origin: origin{client: 17}, attempt: 3}}},
+		{name: "a stranger's", head: "GET / HTTP/1.1\r\nHost: h\r\n", want: request{call: call{origin: origin{client: Unknown}}}},
 		{name: "with a time left", head: "GET / HTTP/1.1\r\nStormtest-Client: 17\r\nStormtest-Timeout: 01500000u\r\n",
-			want: request{call: call{client: 17, timeout: 1500 * time.Millisecond}}},
-		{name: "a time left that is none", head: "GET / HTTP/1.1\r\nStormtest-Timeout: 1.5S\r\n", want: request{call: call{client: Unknown}}},
+			want: request{call: call{origin: origin{client: 17}, timeout: 1500 * time.Millisecond}}},
+		{name: "a time left that is none", head: "GET / HTTP/1.1\r\nStormtest-Timeout: 1.5S\r\n", want: request{call: call{origin: origin{client: Unknown}}}},
+		{name: "with a key of the fleet's", head: "GET / HTTP/1.1\r\nStormtest-Client: 17\r\nIdempotency-Key: \"01-full-17-0000000000000000042\"\r\n",
+			want: request{call: call{origin: origin{client: 17, operation: 42}}}},
+		{name: "with a key that ends in no number", head: "GET / HTTP/1.1\r\nIdempotency-Key: \"8e03978e-40d5-43dd-bc93-6894a57f9324x\"\r\n", want: request{call: call{origin: origin{client: Unknown}}}},
 		{name: "names in any case", head: "POST /x HTTP/1.1\r\nstormtest-client:4\r\nCONTENT-LENGTH:  12 \r\n",
-			want: request{call: call{client: 4}, bodyBytes: 12}},
-		{name: "a client that is no number is unknown", head: "GET / HTTP/1.1\r\nStormtest-Client: x\r\n", want: request{call: call{client: Unknown}}},
-		{name: "a client past 32 bits is unknown", head: "GET / HTTP/1.1\r\nStormtest-Client: 4294967296\r\n", want: request{call: call{client: Unknown}}},
-		{name: "the last client", head: "GET / HTTP/1.1\r\nStormtest-Client: 4294967294\r\n", want: request{call: call{client: 4294967294}}},
-		{name: "two equal lengths", head: "GET / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 1\r\n", want: request{call: call{client: Unknown}, bodyBytes: 1}},
+			want: request{call: call{origin: origin{client: 4}}, bodyBytes: 12}},
+		{name: "a client that is no number is unknown", head: "GET / HTTP/1.1\r\nStormtest-Client: x\r\n", want: request{call: call{origin: origin{client: Unknown}}}},
+		{name: "a client past 32 bits is unknown", head: "GET / HTTP/1.1\r\nStormtest-Client: 4294967296\r\n", want: request{call: call{origin: origin{client: Unknown}}}},
+		{name: "the last client", head: "GET / HTTP/1.1\r\nStormtest-Client: 4294967294\r\n", want: request{call: call{origin: origin{client: 4294967294}}}},
+		{name: "two equal lengths", head: "GET / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 1\r\n", want: request{call: call{origin: origin{client: Unknown}}, bodyBytes: 1}},
 		{name: "two lengths", head: "GET / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n", bad: true},
 		{name: "a negative length", head: "GET / HTTP/1.1\r\nContent-Length: -1\r\n", bad: true},
 		{name: "a length of 20 digits", head: "GET / HTTP/1.1\r\nContent-Length: 18446744073709551616\r\n", bad: true},
@@ -46,6 +49,7 @@ func TestParseHead(t *testing.T) {
 				return
 			}
 			tt.want.timeout = cmp.Or(tt.want.timeout, noTimeout)
+			tt.want.operation = cmp.Or(tt.want.operation, UnknownOperation)
 			if err != nil || got != tt.want {
 				t.Errorf("parseHead(%q) = %+v, %v; want %+v", tt.head, got, err, tt.want)
 			}

@@ -47,10 +47,14 @@ type Arrival struct {
 
 // A Served is one piece of work that the target has finished.
 type Served struct {
-	At     time.Duration // since the target's t0
-	Client uint32        // whose attempt it was
-	Wasted bool          // the client had gone
+	At        time.Duration // since the target's t0
+	Client    uint32        // whose attempt it was
+	Operation int64         // of the client, from 0; UnknownOperation where the request did not say
+	Wasted    bool          // the client had gone
 }
+
+// UnknownOperation is the Operation of work whose request had no KeyHeader that ends in a number.
+const UnknownOperation = -1
 
 // A Dropped is one attempt that the target took and threw out of its queue unserved.
 type Dropped struct {
@@ -103,7 +107,7 @@ type Target struct {
 	t0      time.Time
 	st      *station.Station
 	waiting []*exchange // by the tag that the station carries for a job; nil: the client has gone
-	callers []uint32    // by the tag: whose job it is, gone or not
+	origins []origin    // by the tag: what the job is for, whether its client has gone or not
 	free    []uint64    // unused places in waiting
 	next    time.Duration
 	texts   answerTexts
@@ -129,9 +133,20 @@ type exchange struct {
 	work    *Work // where the job is done and what is behind the target is not
 }
 
+// An origin says for which operation a request is.
+type origin struct {
+	client    uint32
+	operation int64
+}
+
+// served is work for the request that was finished.
+func (o origin) served(at time.Duration, wasted bool) Served {
+	return Served{At: at, Client: o.client, Operation: o.operation, Wasted: wasted}
+}
+
 // A call is one request as it reached the target.
 type call struct {
-	client  uint32
+	origin
 	attempt int
 	timeout time.Duration // how long its client will wait from now on; noTimeout is for ever
 }
@@ -211,7 +226,7 @@ func (t *Target) arrive(stamp time.Time, c call, x *exchange) (station.Admission
 // admit is arrive at a moment, once the target has started. The caller holds mu.
 func (t *Target) admit(now time.Duration, c call, x *exchange) station.Admission {
 	t.finishDue(now)
-	tag := t.reserve(c.client, x)
+	tag := t.reserve(x, c.origin)
 	adm := t.st.ArriveBy(now, tag, c.deadline(now))
 	if adm.Kind != station.Refused && t.cfg.OnArrival != nil {
 		rejected := adm.Kind == station.Rejected || adm.Kind == station.Failed || adm.Kind == station.Reset
@@ -278,10 +293,10 @@ func (t *Target) finishDue(now time.Duration) {
 		switch {
 		case d.Dropped != station.Kept:
 			if t.cfg.OnDropped != nil {
-				t.cfg.OnDropped(Dropped{At: d.At, Client: t.callers[d.Tag], Why: d.Dropped})
+				t.cfg.OnDropped(Dropped{At: d.At, Client: t.origins[d.Tag].client, Why: d.Dropped})
 			}
 		case t.cfg.OnServed != nil && t.cfg.Behind == nil: // else when that has answered
-			t.cfg.OnServed(Served{At: d.At, Client: t.callers[d.Tag], Wasted: d.Abandoned})
+			t.cfg.OnServed(t.origins[d.Tag].served(d.At, d.Abandoned))
 		}
 		switch x := t.waiting[d.Tag]; {
 		case d.Dropped != station.Kept && x != nil:
@@ -327,14 +342,14 @@ func (t *Target) alarm() {
 	}
 }
 
-func (t *Target) reserve(client uint32, x *exchange) uint64 {
+func (t *Target) reserve(x *exchange, o origin) uint64 {
 	if n := len(t.free); n > 0 {
 		tag := t.free[n-1]
 		t.free = t.free[:n-1]
-		t.waiting[tag], t.callers[tag] = x, client
+		t.waiting[tag], t.origins[tag] = x, o
 		return tag
 	}
-	t.waiting, t.callers = append(t.waiting, x), append(t.callers, client)
+	t.waiting, t.origins = append(t.waiting, x), append(t.origins, o)
 	return uint64(len(t.waiting) - 1)
 }
 

@@ -183,7 +183,7 @@ func (m *Memory) send(c *caller, now time.Duration) {
 	}
 	c.state, c.reached = sent, now
 	c.left(now)
-	a := target.Attempt{Client: uint32(c.id), Number: c.policy.Attempt()}
+	a := target.Attempt{Client: uint32(c.id), Number: c.policy.Attempt(), Operation: c.operation}
 	if m.cfg.PropagateDeadline {
 		a.Timeout = max(c.deadline()-now, 1) // 0 would be for ever
 	}

@@ -4,7 +4,7 @@ package record
 const (
 	noBreaker = "the plan has no breaker"
 	noHedging = "the plan sends no hedges"
-	noEffects = "the target is a URL, which does not tell"
+	noEffects = "the target is a URL, which does not tell, or none of its requests has an Idempotency-Key"
 	noDrops   = "the queue drops nothing: it takes every waiting attempt in its turn"
 	noChain   = "the plan has no layers, or no operation was started"
 )

@@ -25,6 +25,8 @@ type ChainConfig struct {
 	Accounts []LinkAccounts
 	// Seed is the run's.
 	Seed uint64
+	// Effects, where set, counts how often the first service finished the work of each of the clients' operations.
+	Effects *record.EffectTally
 	// Trace and Beat are as in Config; the trace is of the clients' attempts.
 	Trace func(retry.Row)
 	Beat  func(now time.Duration)
@@ -74,6 +76,8 @@ type chain struct {
 	plan  *plan.Plan // the clients' and the first service's
 	trace func(retry.Row)
 	beat  func(time.Duration)
+
+	effects *record.EffectTally // nil: not counted
 
 	links   []link
 	clients []chainClient
@@ -127,7 +131,7 @@ func newChain(c ChainConfig) *chain {
 		panic("sim: BUG: a chain over a network, or of a row")
 	}
 	e := &chain{
-		plan: p, trace: c.Trace, beat: c.Beat,
+		plan: p, trace: c.Trace, beat: c.Beat, effects: c.Effects,
 		links: make([]link, len(c.Links)), clients: make([]chainClient, p.Clients),
 		queue: newQueue(p.Clients), duration: p.Duration,
 		share: p.OperationsTotal() / int64(p.Clients), sharers: uint32(p.OperationsTotal() % int64(p.Clients)),

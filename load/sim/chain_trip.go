@@ -18,6 +18,7 @@ type trip struct {
 	deadline time.Duration // when it times out
 	reached  time.Duration // when it arrived; negative: it did not
 	job      station.JobID
+	turn     int64  // of a client's attempt: the number of the operation
 	call     uint32 // of which it is an attempt
 	behind   uint32 // the call that is made for it, and one more; 0 is none
 	number   int32  // in its operation, copies counted
@@ -77,6 +78,9 @@ func (e *chain) send(at uint32, j int) {
 	l := &e.links[c.link]
 	l.stats.Attempts++
 	t := trip{left: e.now, reached: e.now, call: at, number: int32(c.number()), attempt: uint8(j), link: c.link}
+	if t.link == 0 {
+		t.turn = e.clients[c.client].operations
+	}
 	adm := e.reach(l, c)
 	if adm.Kind == station.Refused {
 		if l.rec != nil {
@@ -98,6 +102,7 @@ func (e *chain) send(at uint32, j int) {
 		if l.rec != nil {
 			l.rec.Served(e.now, false)
 		}
+		e.worked(&t)
 		e.conclude(at, t, retry.Outcome{Kind: retry.Responded, Status: statusServed})
 	default:
 		t.job, t.waited, t.inside = adm.Job, true, true
@@ -172,6 +177,13 @@ func (e *chain) finish(number int) {
 	e.answer(place, true)
 }
 
+// worked counts work that the first service has finished, with all that it needed of the service behind.
+func (e *chain) worked(t *trip) {
+	if e.effects != nil && t.link == 0 {
+		e.effects.Done(t.call, t.turn) // the clients' calls have the clients' numbers
+	}
+}
+
 // answer ends what a service did for an attempt: it has done its own work, and has had what it needed from the service
 // behind, or not.
 //
@@ -181,7 +193,9 @@ func (e *chain) answer(place uint32, served bool) {
 	l := &e.links[t.link]
 	t.behind = 0
 	a := answer{status: statusServed}
-	if !served {
+	if served {
+		e.worked(t)
+	} else {
 		a.status = int16(l.status)
 	}
 	switch {

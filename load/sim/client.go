@@ -123,7 +123,7 @@ func (e *engine) leave(id uint32) {
 		e.depart(id)
 		return
 	}
-	adm := e.reach(tagOf(id, e.flights.spare()), e.timeLeft(&c.state))
+	adm := e.reach(originOf(id, c.operations()).tag(e.flights.spare()), e.timeLeft(&c.state))
 	switch adm.Kind {
 	case station.Rejected, station.Failed:
 		e.turnAway(id, &adm)
@@ -186,12 +186,13 @@ func (e *engine) admit(id uint32, adm *station.Admission) {
 		e.conclude(id, a, retry.Outcome{Kind: retry.Reset})
 		return
 	case adm.Kind == station.Accepted && e.instant:
-		e.serveAtOnce(id, false)
+		e.serveAtOnce(originOf(id, c.operations()), false)
 		e.conclude(id, a, retry.Outcome{Kind: retry.Responded, Status: statusServed})
 		return
 	}
 	f, flight := e.flights.take()
 	f.client, f.attempt, f.left, f.reached = id, int32(a.number), e.now, e.now
+	f.origin = originOf(id, c.operations())
 	f.job, f.waited, f.inside = adm.Job, true, true
 	f.deadline = e.now + e.judge.AttemptTimeout(&c.state, e.now)
 	e.watch(flight)
@@ -218,11 +219,12 @@ func (e *engine) arrive(id uint32, number int, kind station.Kind) {
 
 // serveAtOnce counts the work of a target whose clients know of their success when they are
 // accepted. The station goes on to be busy with it.
-func (e *engine) serveAtOnce(id uint32, wasted bool) {
+func (e *engine) serveAtOnce(o origin, wasted bool) {
 	for _, ok := e.station.Finish(e.now); ok; _, ok = e.station.Finish(e.now) {
 	}
+	e.done(o)
 	if e.rec != nil {
-		e.rec.Of(id).Served(e.now, wasted)
+		e.rec.Of(o.client()).Served(e.now, wasted)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 type flight struct {
 	client   uint32
 	attempt  int32         // its number in the operation
+	origin   origin        // the operation
 	left     time.Duration // when it left
 	deadline time.Duration // when it times out
 	reached  time.Duration // when it arrived; negative: it has not
@@ -88,13 +89,6 @@ func (s *flights) settle(at uint32) {
 	}
 }
 
-// tagOf is what the station carries for an attempt of a client: also when it has been given up, and its place among the
-// flights is another's.
-func tagOf(client, flight uint32) uint64 { return uint64(client)<<32 | uint64(flight) }
-
-// clientOf is the client of a tag; the flight is its lower half.
-func clientOf(tag uint64) uint32 { return uint32(tag >> 32) }
-
 // finish hands out what the target has done at a moment.
 func (e *engine) finish(at time.Duration) {
 	e.now = at
@@ -103,19 +97,22 @@ func (e *engine) finish(at time.Duration) {
 		panic("sim: BUG: a completion that is not there")
 	}
 	e.look()
-	a := answer{status: statusServed}
+	a, flight, o := answer{status: statusServed}, uint32(d.Tag), origin(d.Tag>>tagShift)
 	if d.Dropped != station.Kept {
 		a = answer{status: int16(e.plan.Status), after: d.RetryAfter}
 	}
 	switch {
 	case e.rec == nil:
 	case d.Dropped != station.Kept:
-		e.rec.Of(clientOf(d.Tag)).Dropped(d.At, d.Dropped == station.Expired)
+		e.rec.Of(o.client()).Dropped(d.At, d.Dropped == station.Expired)
 	default:
-		e.rec.Of(clientOf(d.Tag)).Served(d.At, d.Abandoned || e.wasted(&e.flights.all[uint32(d.Tag)]))
+		e.rec.Of(o.client()).Served(d.At, d.Abandoned || e.wasted(&e.flights.all[flight]))
+	}
+	if d.Dropped == station.Kept {
+		e.done(o)
 	}
 	if !d.Abandoned {
-		e.reply(uint32(d.Tag), a)
+		e.reply(flight, a)
 	}
 }
 

@@ -64,6 +64,7 @@ func (e *engine) board(id uint32) (f *flight, at uint32) {
 	state := &e.clients[id].state
 	f, at = e.flights.take()
 	f.client, f.attempt, f.left, f.reached, f.waited = id, int32(state.Attempt()), e.now, -1, true
+	f.origin = originOf(id, e.clients[id].operations())
 	f.deadline = e.now + e.judge.AttemptTimeout(state, e.now)
 	return f, at
 }
@@ -104,7 +105,7 @@ func (e *engine) meet(at uint32) {
 		e.reply(at, answer{kind: retry.Reset})
 		return
 	}
-	adm := e.reach(tagOf(f.client, at), f.deadline-f.left) // it says how long its client waits, and not how long it was on its way
+	adm := e.reach(f.origin.tag(at), f.deadline-f.left) // it says how long its client waits, and not how long it was on its way
 	if adm.Kind == station.Refused {
 		e.lose(f.client, lostRefused)
 		e.reply(at, answer{kind: retry.Refused})
@@ -115,7 +116,7 @@ func (e *engine) meet(at uint32) {
 	switch adm.Kind {
 	case station.Accepted:
 		if e.instant {
-			e.serveAtOnce(f.client, e.wasted(f))
+			e.serveAtOnce(f.origin, e.wasted(f))
 			e.reply(at, answer{status: statusServed})
 			return
 		}

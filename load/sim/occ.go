@@ -71,8 +71,11 @@ func (e *engine) write(at uint32) {
 		kind, status = station.Accepted, statusServed
 	}
 	e.arrive(f.client, int(f.attempt), kind)
-	if kind == station.Accepted && e.rec != nil {
-		e.rec.Of(f.client).Served(e.now, e.wasted(f))
+	if kind == station.Accepted {
+		e.done(f.origin)
+		if e.rec != nil {
+			e.rec.Of(f.client).Served(e.now, e.wasted(f))
+		}
 	}
 	e.reply(at, answer{status: int16(status)})
 }

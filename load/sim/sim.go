@@ -48,6 +48,8 @@ type Config struct {
 	Breakers *breaker.Bank
 	// Recorder takes what is measured; nil measures nothing, and the run is counted in Stats only.
 	Recorder *record.Recorder
+	// Effects, where set, counts how often the work of each operation was done.
+	Effects *record.EffectTally
 	// Trace, where set, is called once for every attempt that ended, in the order of the ends.
 	Trace func(retry.Row)
 	// Beat, where set, is called about every 65,536 events and at the end, with how far the run has
@@ -92,6 +94,8 @@ type engine struct {
 	trace func(retry.Row)
 	beat  func(time.Duration)
 
+	effects *record.EffectTally // nil: not counted
+
 	policy   retry.Policy
 	judge    retry.Judge
 	budget   *budget.Bank  // nil: every retry is allowed
@@ -128,7 +132,7 @@ type engine struct {
 func newEngine(c Config) *engine {
 	p := c.Plan
 	e := &engine{
-		plan: p, policy: p.Policy(c.Strategy), trace: c.Trace, beat: c.Beat, budget: c.Budget, breakers: c.Breakers,
+		plan: p, policy: p.Policy(c.Strategy), trace: c.Trace, beat: c.Beat, effects: c.Effects, budget: c.Budget, breakers: c.Breakers,
 		gated:    c.Breakers != nil || c.Budget.Gates(),
 		instant:  p.Model == plan.ModelRejectIfBusy,
 		net:      newNetwork(p, c.Seed),
