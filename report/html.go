@@ -22,7 +22,7 @@ import (
 //	[data-figure][data-value]           a figure: "STRATEGY.METRIC" by record.Metrics' flat name, or "gate.N"; the value as in the JSON
 //	                                    (durations in ns), empty for none. "STRATEGY.METRIC.mean" is of all seeds, with data-p5 and data-p95
 //	[data-run=N]                        what is of run N of the result
-//	figure[data-chart=ID], id=chart-ID      arrivals-N, goodput, wasted, convoy-index, sync-index, delays-N, latency, operation-latency
+//	figure[data-chart=ID], id=chart-ID      arrivals-N, arrivals-N-K of the Kth part or service in run N, goodput, wasted, convoy-index, sync-index, delays-N, latency, operation-latency
 //	  [data-role=plot]                  role=slider; data-drawn="true" once drawn, which is when it comes near the view
 //	  [data-role=readout]               what is under the cursor; data-at is where it stands (ns), absent without a cursor
 //	  [data-role=data-table]            the table behind the picture, filled when its <details> opens

@@ -33,13 +33,26 @@ const timeLink = "time"
 func arrivalsSection(r *record.Result, plan planFields) htmlSection {
 	s := htmlSection{ID: "arrivals", Title: "Arrivals over time", Short: "Arrivals"}
 	figures := &htmlFigures{Class: "wide"}
-	axis, end := arrivalsAxis(r), longest(r)
+	shown := *r // with what is in the runs
+	inside := withInner(r.Runs)
+	shown.Runs = make([]record.Run, len(inside))
+	for i := range inside {
+		shown.Runs[i] = inside[i].run
+	}
+	axis, end := arrivalsAxis(&shown), longest(r)
 	height := 300
-	if len(r.Runs) > 1 {
+	if len(inside) > 1 {
 		height = 190
 	}
-	for i := range r.Runs {
-		chart := arrivalsChart(r, i, plan)
+	for i, one := range inside {
+		chart := arrivalsChart(&shown, i, plan)
+		chart.ID, chart.Run = "arrivals-"+strconv.Itoa(one.outer), &htmlRun{one.outer, runName(&r.Runs[one.outer])}
+		if one.number > 0 {
+			chart.ID += "-" + strconv.Itoa(one.number)
+		}
+		if one.service {
+			chart.Windows = nil // the outages are the first service's
+		}
 		chart.X, chart.Y, chart.Height = timeAxis(end), axis, height
 		figures.Charts = append(figures.Charts, chart)
 	}
@@ -52,7 +65,10 @@ func arrivalsSection(r *record.Result, plan planFields) htmlSection {
 		chart.Bare = true
 	}
 	var words []string
-	if len(r.Runs) > 1 {
+	switch {
+	case hasInner(r):
+		words = append(words, "Strategies, and the parts and services in them, are on the same axes.")
+	case len(r.Runs) > 1:
 		words = append(words, "All strategies are on the same axes.")
 	}
 	if axis.Bend > 0 {

@@ -62,6 +62,22 @@ func TestFormatGoldens(t *testing.T) {
 	}
 }
 
+// TestInnerFormatGoldens renders a small result with all that whole policies and whole incidents add, runs in the run among them, in
+// every format.
+func TestInnerFormatGoldens(t *testing.T) {
+	r := resultOf(openPlan, everything())
+	for _, f := range report.Formats() {
+		if f.Name == "png" {
+			continue // the picture in pixels
+		}
+		document, ok := written(t, f, r)
+		if !ok {
+			t.Fatalf("%s has no form for it", f.Name)
+		}
+		golden(t, "inner-"+f.Name, withoutAssets(document))
+	}
+}
+
 // TestJSONRoundTrip: what is read writes the same bytes, and holds what was written.
 func TestJSONRoundTrip(t *testing.T) {
 	for name, r := range results() {

@@ -215,8 +215,58 @@ func junitProperties(r *record.Result) []junitProperty {
 			}
 			list = append(list, junitProperty{name + "." + m.Name, text})
 		}
+		list = append(list, junitInner(run, name)...)
 	}
 	return list
+}
+
+// junitInner are the preset, the phases and the runs inside a run: of these the figures that have a value.
+func junitInner(run *record.Run, name string) []junitProperty {
+	var list []junitProperty
+	add := func(key, text string) { list = append(list, junitProperty{name + "." + key, text}) }
+	if p := run.Preset; p != nil {
+		add("preset", clean(p.Name)+", "+clean(p.Source)+", "+clean(p.Version))
+		for i, hazard := range p.Hazards {
+			add("preset.hazard."+strconv.Itoa(i+1), clean(hazard))
+		}
+	}
+	for i := range run.Phases {
+		p := &run.Phases[i]
+		key := "phase." + junitName(p.Name) + "."
+		add(key+"goodput", figureWithUnit(p.GoodputPerSecond, "/s"))
+		add(key+"arrivals", strconv.FormatInt(p.Arrivals, 10))
+		add(key+"amplification", figureWithUnit(p.Amplification, ""))
+		if run.ArrivalsMeasuredAt != "client" {
+			add(key+"wasted_share", figureWithUnit(p.WastedShare, ""))
+		}
+	}
+	inner := func(key string, inside *record.Run) {
+		if inside == nil {
+			return
+		}
+		for _, m := range check.Metrics() {
+			if v := m.Value(inside); v != nil {
+				add(key+"."+m.Name, check.FormatValue(*v, m))
+			}
+		}
+	}
+	for i := range run.Parts {
+		inner("part."+junitName(run.Parts[i].Name), run.Parts[i].Run)
+	}
+	for i := range run.Layers {
+		l := &run.Layers[i]
+		inner("service."+junitName(l.Name), l.Run)
+		add("service."+junitName(l.Name)+".amplification_end_to_end", figureWithUnit(l.EndToEnd, ""))
+	}
+	return list
+}
+
+// figureWithUnit writes a figure with all its digits; empty where it has no value.
+func figureWithUnit(v *float64, unit string) string {
+	if !finite(v) {
+		return ""
+	}
+	return exactNumber(v) + unit
 }
 
 // junitFigure is the figure of a gate with all its digits, or its word.

@@ -57,16 +57,19 @@ type sketch struct {
 	*picture.Drawing
 	result *record.Result
 	plan   planFields
-	runs   []record.Run // those that are drawn
-	y      float64      // where what comes next begins
-	grid   grid
-	time   timeline
-	scale  rootAxis
+	runs   []record.Run // those that are drawn, parts and services after the run that they are in
+	// services says which of them are services of a chain, which the outages of the plan are not of.
+	services []bool
+	hidden   int     // runs that are not drawn
+	y        float64 // where what comes next begins
+	grid     grid
+	time     timeline
+	scale    rootAxis
 	// wasteful says that the answers which reached somebody are drawn.
 	wasteful bool
 }
 
-// drawPicture draws a panel for each strategy, all with the same axes: its arrivals by bucket, of which the target
+// drawPicture draws a panel for each strategy and for each part of a mixed fleet and service of a chain, all with the same axes: its arrivals by bucket, of which the target
 // rejected the light part, the capacity, the outages, its verdict and the figures that matter most.
 //
 // Accepted and rejected tell the story better than first attempts and retries do: what is accepted ends at the
@@ -75,7 +78,11 @@ type sketch struct {
 func drawPicture(r *record.Result) *picture.Drawing {
 	s := sketch{Drawing: picture.New(pictureWidth), result: r, plan: readPlan(r), y: pictureMargin - 10}
 	s.Background = paper
-	s.runs = r.Runs[:min(len(r.Runs), panelsMost)]
+	all := withInner(r.Runs)
+	s.hidden = max(0, len(all)-panelsMost)
+	for _, one := range all[:len(all)-s.hidden] {
+		s.runs, s.services = append(s.runs, one.run), append(s.services, one.service)
+	}
 	s.Title = s.plan.titled(s.headline())
 	s.Description = s.inWords()
 	s.troubles()

@@ -13,13 +13,14 @@ import (
 // A panel is the place of one run.
 type panel struct {
 	*sketch
-	run    *record.Run
-	bars   bars
-	column int
-	last   bool // nothing stands below it
-	x      float64
-	top    float64 // of the plot
-	ground float64
+	service bool // of a chain
+	run     *record.Run
+	bars    bars
+	column  int
+	last    bool // nothing stands below it
+	x       float64
+	top     float64 // of the plot
+	ground  float64
 }
 
 // Heights of the parts of a panel, above and below its plot.
@@ -54,7 +55,7 @@ func (s *sketch) panels() {
 	sizes := s.grid.sizes()
 	for i := range s.runs {
 		column := i % s.grid.columns
-		p := panel{sketch: s, run: &s.runs[i], bars: newColumns(&s.runs[i], &s.time), column: column, last: i+s.grid.columns >= len(s.runs)}
+		p := panel{sketch: s, service: s.services[i], run: &s.runs[i], bars: newColumns(&s.runs[i], &s.time), column: column, last: i+s.grid.columns >= len(s.runs)}
 		p.x, p.top = s.grid.left(column), math.Round(s.y+sizes.plotAt)
 		p.ground = p.top + s.grid.plot
 		p.head(sizes)
@@ -167,6 +168,9 @@ func (p *panel) plot() {
 
 // outages shades the windows in which the target failed.
 func (p *panel) outages() {
+	if p.service {
+		return // they are the first one's
+	}
 	for _, o := range p.plan.outages() {
 		from, to := p.time.at(o.from, p.grid.width), p.time.at(o.to, p.grid.width)
 		if p.time.end > 0 && o.from < p.time.end && to > from {

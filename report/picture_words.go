@@ -366,8 +366,12 @@ func (s *sketch) howToRead() string {
 	if s.scale.line == 0 {
 		parts = append(parts, s.noLine())
 	}
-	if n := len(s.result.Runs) - len(s.runs); n > 0 {
-		parts = append(parts, count(int64(n))+" more strategies are not drawn.")
+	if s.hidden > 0 {
+		what := " more strategies are not drawn."
+		if hasInner(s.result) {
+			what = " more strategies, parts and services are not drawn."
+		}
+		parts = append(parts, count(int64(s.hidden))+what)
 	}
 	if seeds := seedsOf(s.result); seeds != nil {
 		if n := seedsAsked(seeds); n > 1 {

@@ -264,7 +264,7 @@ const firstService = "target"
 func layerName(l *record.Layer) string { return cmp.Or(clean(l.Name), "unnamed") }
 
 // layersSentence says where the attempts at the last service of a chain came from: how many each caller made of one
-// call. Where not every attempt became a call further on, the share that did is a factor too, so that the product is the figure.
+// call. Where not every attempt came to call the next service, the share that did is the rest of the product.
 func layersSentence(run *record.Run) string {
 	if len(run.Layers) == 0 {
 		return ""
@@ -274,6 +274,7 @@ func layersSentence(run *record.Run) string {
 		return ""
 	}
 	factors := []string{significantCount(*run.Amplification) + " by the clients"}
+	var lost []string
 	sent, caller := run.Attempts.Sent, "the "+firstService
 	for i := range run.Layers {
 		l := &run.Layers[i]
@@ -281,10 +282,14 @@ func layersSentence(run *record.Run) string {
 			return ""
 		}
 		if passed := float64(l.Run.Operations.Started) / float64(sent); passed < 0.995 || passed > 1.005 {
-			factors = append(factors, significant(passed)+" calls of "+caller+" for each attempt there")
+			lost = append(lost, percent(&passed)+" at "+caller)
 		}
 		factors = append(factors, significantCount(*l.Run.Amplification)+" by "+caller)
 		sent, caller = l.Run.Attempts.Sent, clip(layerName(l), labelMost)
 	}
-	return significantCount(*last.EndToEnd) + " attempts at " + clip(layerName(last), labelMost) + " for each operation: " + strings.Join(factors, " × ")
+	text := significantCount(*last.EndToEnd) + " attempts at " + clip(layerName(last), labelMost) + " for each operation: " + strings.Join(factors, " × ")
+	if len(lost) > 0 {
+		text += "; of the attempts only " + strings.Join(lost, " and ") + " came to call the next service"
+	}
+	return text
 }

@@ -21,7 +21,7 @@ func writePreset(p *page, run *record.Run) {
 	if version := clean(preset.Version); version != "" {
 		text += ", version " + version
 	}
-	hazards := "no hazards are known"
+	hazards := "no hazards are noted"
 	if n := len(preset.Hazards); n > 0 {
 		hazards = "known to go wrong with it:"
 	}

@@ -113,11 +113,14 @@ type Change struct {
 
 // A Pair is a strategy of the base and the strategy of the other that it is compared with.
 type Pair struct {
-	BaseStrategy  string    `json:"base_strategy"`
-	OtherStrategy string    `json:"other_strategy"`
-	Grounds       Grounds   `json:"grounds"`
-	BaseVerdict   Judgement `json:"base_verdict"`
-	OtherVerdict  Judgement `json:"other_verdict"`
+	BaseStrategy  string `json:"base_strategy"`
+	OtherStrategy string `json:"other_strategy"`
+	// Inner says that it is of a part of a mixed fleet, or of a service of a chain, inside the pair before it. No gate is
+	// held against it.
+	Inner        bool      `json:"inner,omitempty"`
+	Grounds      Grounds   `json:"grounds"`
+	BaseVerdict  Judgement `json:"base_verdict"`
+	OtherVerdict Judgement `json:"other_verdict"`
 	// VerdictFinding says what is known of a difference between the verdicts.
 	VerdictFinding Finding `json:"verdict_finding"`
 	// BaseWindow and OtherWindow are where verdict, convoy index and the figures of the window are taken from. Those of a
@@ -179,7 +182,13 @@ func (m matched) other(base side, fields []Field) Other {
 	o.rated = rated(base.result) || rated(m.result)
 	o.Same = known && len(o.PlanChanges) == 0
 	for _, p := range m.pairs {
-		o.Pairs = append(o.Pairs, newPair(p, &o, o.Same && base.result.Seed == m.result.Seed))
+		sameDraw := o.Same && base.result.Seed == m.result.Seed
+		o.Pairs = append(o.Pairs, newPair(p, &o, sameDraw))
+		for _, part := range innerPairs(p) {
+			inner := newPair(part, &o, sameDraw)
+			inner.Inner = true
+			o.Pairs = append(o.Pairs, inner)
+		}
 	}
 	o.Notes = notes(base, m, &o)
 	return o

@@ -15,7 +15,7 @@ func (c *Comparison) Strategies() []string {
 	var names []string
 	for i := range c.Others {
 		for k := range c.Others[i].Pairs {
-			if name := c.Others[i].Pairs[k].OtherStrategy; !slices.Contains(names, name) {
+			if name := c.Others[i].Pairs[k].OtherStrategy; !c.Others[i].Pairs[k].Inner && !slices.Contains(names, name) {
 				names = append(names, name)
 			}
 		}
@@ -39,11 +39,11 @@ func Evaluate(gates []check.Difference, c *Comparison) []record.Gate {
 			o := &c.Others[i]
 			for k := range o.Pairs {
 				p := &o.Pairs[k]
-				if d.Strategy != "" && d.Strategy != p.OtherStrategy {
+				if p.Inner || d.Strategy != "" && d.Strategy != p.OtherStrategy {
 					continue
 				}
 				row := evaluate(d, p)
-				if len(o.Pairs) > 1 && d.Strategy == "" {
+				if o.outer() > 1 && d.Strategy == "" {
 					row.Gate = p.OtherStrategy + ": " + row.Gate
 				}
 				if (len(c.Others) > 1 || c.Inside != "") && (o.Name != p.OtherStrategy || d.Strategy == "") {
@@ -57,6 +57,17 @@ func Evaluate(gates []check.Difference, c *Comparison) []record.Gate {
 		}
 	}
 	return rows
+}
+
+// outer is how many pairs are of whole runs.
+func (o *Other) outer() int {
+	n := 0
+	for i := range o.Pairs {
+		if !o.Pairs[i].Inner {
+			n++
+		}
+	}
+	return n
 }
 
 // evaluate holds one gate against one pair.
