@@ -66,8 +66,10 @@ var parities = []parity{
 	{"rejected by chance of each client", []string{"clients: 60", "rate: 97/s", "arrivals: poisson", "capacity: 60/s", "queue: 3", "max-retries: 5", "duration: 6.0037s", "budget: sre:scope=client"}, false},
 	{"last in, first out", []string{"clients: 90", "rate: 47/s", "arrivals: poisson", "capacity: 40/s", "workers: 3", "queue: 30", "discipline: lifo", "timeout: 700.1ms", "max-retries: 3", "duration: 6.0037s"}, false},
 	{"dropped by a controlled delay", []string{"clients: 90", "operations: 100000", "capacity: 40/s", "workers: 3", "queue: 30", "discipline: adaptive-lifo-codel", "send-retry-after: 1s", "retry-after-jitter: 700ms", "duration: 6.0037s"}, false},
+	{"workers in each other's way", []string{"clients: 90", "operations: 100000", "capacity: 100/s", "workers: 6", "queue: 11", "contention: 0.13", "coherency: 0.017", "timeout: 700.1ms", "outage: ['1.0001s..2.0007s=slow:2']", "duration: 4.0037s"}, false},
+	{"rejections that cost", []string{"clients: 90", "operations: 100000", "capacity: 60/s", "workers: 3", "queue: 5", "shed-cost: 30%", "outage: ['1.0001s..2.0007s=status']", "duration: 4.0037s"}, false},
 	{"dropped when expired", []string{"clients: 90", "rate: 67/s", "arrivals: poisson", "capacity: 40/s", "queue: 30", "propagate-deadline: true", "expired: drop", "timeout: 300.1ms", "max-elapsed: 1.0003s", "duration: 6.0037s"}, false},
-	{"dropped when expired, by the last", []string{"clients: 90", "rate: 67/s", "arrivals: poisson", "capacity: 40/s", "queue: 30", "discipline: lifo", "abandoned: cancel", "propagate-deadline: true", "expired: drop", "timeout: 300.1ms", "max-retries: 3", "duration: 6.0037s"}, false},
+	{"dropped when expired, by the last", []string{"clients: 90", "rate: 67/s", "arrivals: poisson", "capacity: 40/s", "queue: 30", "discipline: lifo", "propagate-deadline: true", "expired: drop", "timeout: 300.1ms", "max-retries: 3", "duration: 6.0037s"}, false},
 	{"envoy, of the fleet", []string{"clients: 60", "rate: 47/s", "arrivals: poisson", "capacity: 60/s", "queue: 5", "timeout: 300.1ms", "outage: ['1.0001s..2.0007s=hang']", "max-retries: 5", "duration: 6.0037s", "budget: envoy:ratio=20%,min=3,scope=fleet"}, false},
 }
 

@@ -399,6 +399,8 @@ func TestEveryFlagActs(t *testing.T) {
 				args = append(args, "--rate=5/s")
 			case f.Name == "discipline" || f.Name == "expired": // of a queue
 				args = append(args, "--queue=5", "--propagate-deadline")
+			case f.Name == "contention" || f.Name == "coherency":
+				args = append(args, "--workers=5")
 			case f.Name == "cert":
 				args = append(args, "--key=k.pem", "http://127.0.0.1")
 			case f.Name == "key":

@@ -75,6 +75,9 @@ func (p Plan) Station() station.Config {
 		Outages:         p.Outages,
 		Discipline:      disciplines[p.Discipline],
 		DropExpired:     p.Expired == ExpiredDrop,
+		Contention:      p.ContentionShare,
+		Coherency:       p.CoherencyShare,
+		ShedCost:        p.ShedCostShare,
 	}
 	if p.Model == ModelTokenBucket {
 		c.Model = station.TokenBucket

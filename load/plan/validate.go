@@ -238,6 +238,26 @@ var rules = []rule{
 		}
 		return "", "process without propagate-deadline: the target knows of no deadline"
 	}},
+	{fields: []string{"contention", "model", "workers"}, broken: func(p *Plan) (got, want string) {
+		return "", p.alone(p.ContentionShare)
+	}},
+	{fields: []string{"coherency", "model", "workers"}, broken: func(p *Plan) (got, want string) {
+		return "", p.alone(p.CoherencyShare)
+	}},
+	{fields: []string{"coherency", "contention", "workers"}, broken: func(p *Plan) (got, want string) {
+		n, slower := float64(p.Workers), 1.0
+		slower += float64(p.ContentionShare*(n-1)) + float64(float64(p.CoherencyShare*n)*(n-1))
+		if slower <= slowdownMost {
+			return "", ""
+		}
+		return "", "less, or fewer workers: " + strconv.Itoa(p.Workers) + " of them slow each other down more than a million times"
+	}},
+	{fields: []string{"shed-cost", "model"}, broken: func(p *Plan) (got, want string) {
+		if p.ShedCostShare == 0 || p.Model == ModelSlots || p.URL != "" {
+			return "", ""
+		}
+		return "", "0% with model " + p.Model + ": only slots lose time by a rejection"
+	}},
 	{fields: []string{"transport", "url"}, broken: func(p *Plan) (got, want string) {
 		if p.URL == "" || p.Transport == TransportTCP {
 			return "", ""
@@ -330,6 +350,22 @@ var rules = []rule{
 		}
 		return "", ""
 	}},
+}
+
+// slowdownMost is how many times slower workers may make each other.
+const slowdownMost = 1e6
+
+// alone is why a cost of working beside others must be 0; empty where it need not.
+func (p *Plan) alone(cost float64) string {
+	switch {
+	case cost == 0 || p.URL != "":
+		return ""
+	case p.Model != ModelSlots:
+		return "0 with model " + p.Model + ", which has no workers beside each other"
+	case p.Workers == 1:
+		return "0 with 1 worker, which nobody is beside"
+	}
+	return ""
 }
 
 // queueless is why a field that is of the queue alone must have its default; empty where there is a queue.

@@ -131,6 +131,31 @@ func TestConflicts(t *testing.T) {
 			alsoAllowed: func(p *plan.Plan) { p.Expired, p.Queue, p.PropagateDeadline = plan.ExpiredDrop, 1, true },
 		},
 		{
+			name:        "contention and workers",
+			breaks:      func(p *plan.Plan) { p.ContentionShare = 0.1 },
+			want:        `contention: "0.1": want 0 with 1 worker, which nobody is beside`,
+			keeps:       func(p *plan.Plan) { p.ContentionShare, p.Workers = 0.1, 2 },
+			alsoAllowed: func(p *plan.Plan) { p.ContentionShare, p.URL = 0.1, "http://127.0.0.1" },
+		},
+		{
+			name:   "coherency and model",
+			breaks: func(p *plan.Plan) { p.CoherencyShare, p.Workers, p.Model = 0.1, 2, plan.ModelTokenBucket },
+			want:   `coherency: "0.1": want 0 with model token-bucket, which has no workers beside each other`,
+			keeps:  func(p *plan.Plan) { p.CoherencyShare, p.Workers = 0.1, 2 },
+		},
+		{
+			name:   "coherency and too many workers",
+			breaks: func(p *plan.Plan) { p.CoherencyShare, p.Workers, p.CapacityPerSecond = 1, 1001, 1e6 },
+			want:   `coherency: "1": want less, or fewer workers: 1001 of them slow each other down more than a million times`,
+			keeps:  func(p *plan.Plan) { p.CoherencyShare, p.Workers, p.CapacityPerSecond = 1, 1000, 1e6 },
+		},
+		{
+			name:   "shed-cost and model",
+			breaks: func(p *plan.Plan) { p.ShedCostShare, p.Model = 0.1, plan.ModelTokenBucket },
+			want:   `shed-cost: "10%": want 0% with model token-bucket: only slots lose time by a rejection`,
+			keeps:  func(p *plan.Plan) { p.ShedCostShare = 0.1 },
+		},
+		{
 			name:        "outage and model",
 			breaks:      func(p *plan.Plan) { p.Outages, p.Model = []station.Outage{outage(1, 2)}, plan.ModelOCC },
 			want:        `outage: "1s..2s=status": want none with model occ: what fails there is a write that another one overtook, and nothing else`,

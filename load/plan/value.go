@@ -62,7 +62,7 @@ type number struct {
 func (v number) read(p *Plan, text string) string {
 	n, ok := parseNumber(text)
 	if !ok || n < v.lo || n > v.hi {
-		return bounds(formatNumber(v.lo), formatNumber(v.hi))
+		return formatNumber(v.lo) + ".." + formatNumber(v.hi)
 	}
 	*v.at(p) = n
 	return ""

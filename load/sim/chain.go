@@ -112,6 +112,7 @@ type link struct {
 	instant  bool // clients know of their success when they are accepted
 	cancels  bool // work whose caller has gone is dropped
 	tells    bool // attempts carry their deadline
+	costly   bool // being turned away makes others wait
 	status   int  // the answer where the call behind has failed
 	outages  []station.Outage
 	next     time.Duration // when it will have done something
@@ -184,7 +185,7 @@ func (l *link) init(number int, c ChainConfig) {
 	l.station = station.New(p.Station(), seed.Stream(c.Seed, seed.Service, uint32(number)))
 	l.instant = p.Model == plan.ModelRejectIfBusy
 	l.cancels = p.Abandoned == plan.AbandonedCancel
-	l.tells = p.PropagateDeadline
+	l.tells, l.costly = p.PropagateDeadline, p.ShedCostShare > 0
 	l.status, l.outages, l.next = p.Status, p.Outages, p.Duration
 }
 

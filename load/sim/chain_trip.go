@@ -82,6 +82,9 @@ func (e *chain) send(at uint32, j int) {
 		t.turn = e.clients[c.client].operations
 	}
 	adm := e.reach(l, c)
+	if l.costly {
+		e.ask(c.link)
+	}
 	if adm.Kind == station.Refused {
 		if l.rec != nil {
 			l.rec.Lost(lostRefused)

@@ -145,10 +145,15 @@ func (e *engine) timeLeft(state *retry.State) time.Duration {
 
 // reach brings an attempt to the target, which is told how much time it has left.
 func (e *engine) reach(tag uint64, left time.Duration) station.Admission {
-	if !e.plan.PropagateDeadline {
-		return e.station.Arrive(e.now, tag)
+	deadline := retry.NoLimit
+	if e.plan.PropagateDeadline {
+		deadline = e.now + min(left, math.MaxInt64-e.now)
 	}
-	return e.station.ArriveBy(e.now, tag, e.now+min(left, math.MaxInt64-e.now))
+	adm := e.station.ArriveBy(e.now, tag, deadline)
+	if e.plan.ShedCostShare > 0 { // being turned away makes others wait
+		e.look()
+	}
+	return adm
 }
 
 // turnAway ends an attempt that the target has answered at once. It is what a storm does most.

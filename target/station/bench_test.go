@@ -26,6 +26,7 @@ var stations = []struct {
 	{"lifo", station.Config{PerSecond: 1000, Workers: 10, Queue: 10_000, Discipline: station.LIFO}},
 	{"adaptive-lifo-codel, expired", station.Config{PerSecond: 1000, Workers: 10, Queue: 10_000,
 		Discipline: station.AdaptiveLIFOCoDel, DropExpired: true, CancelAbandoned: true}},
+	{"contention, shed cost", station.Config{PerSecond: 1000, Workers: 10, Queue: 100, Contention: 0.1, Coherency: 0.01, ShedCost: 0.3, CancelAbandoned: true}},
 	{"token bucket", station.Config{Model: station.TokenBucket, PerSecond: 1000, Burst: 10}},
 }
 

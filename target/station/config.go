@@ -98,6 +98,17 @@ type Config struct {
 	// DropExpired drops a job whose turn comes at or after the deadline that ArriveBy was given,
 	// instead of serving it for a client that waits no longer. False: such work is done. Slots only.
 	DropExpired bool
+	// Contention s and Coherency q are those of the Universal Scalability Law, each 0..1 in steps of 1e-9: while n
+	// jobs are in service, all of them go on at 1/(1 + s(n-1) + q n(n-1)) of their speed, a billionth at least. So n busy slots
+	// together serve PerSecond * n/Workers of that, most at n = sqrt((1-s)/q); PerSecond is what Workers would serve if they
+	// were not in each other's way. Zero, zero: they are not. Slots only.
+	// Source: Gunther, "Guerrilla Capacity Planning", Springer 2007, chapter 4.
+	Contention, Coherency float64
+	// ShedCost is what each answer with Status costs, over capacity, of an outage or dropped from the queue, as a part of
+	// the mean service time of one slot, 0..1 in steps of 1e-9. Idle slots pay for it, one after another, for as long as there
+	// are some; where all slots are busy all work stands still until all of them have paid together, which takes ShedCost/PerSecond
+	// for each such answer. Zero: nothing. Slots only.
+	ShedCost float64
 	// ServiceExp draws service times from the exponential distribution with that mean.
 	// False: all are equal. Slots only.
 	ServiceExp bool
@@ -153,6 +164,14 @@ func (c Config) Validate() []error {
 		}
 		seconds := float64(jobs) / c.PerSecond
 		check(seconds <= year.Seconds(), "%s = %.4gs, want at most %v", what, seconds, year)
+	}
+	isShare := func(x float64) bool { return x >= 0 && x <= 1 } // false for NaN
+	check(isShare(c.ShedCost), "shed cost = %v, want 0..1", c.ShedCost)
+	check(isShare(c.Contention), "contention = %v, want 0..1", c.Contention)
+	check(isShare(c.Coherency), "coherency = %v, want 0..1", c.Coherency)
+	if isShare(c.Contention) && isShare(c.Coherency) {
+		_, ok := slowdownOf(c.strainSteps(), min(c.Workers, workersMax))
+		check(ok, "contention = %v and coherency = %v slow %d workers down more than a billion times", c.Contention, c.Coherency, c.Workers)
 	}
 	faults = append(faults, c.RetryAfter.validate()...)
 	return append(faults, validateOutages(c.Outages)...)

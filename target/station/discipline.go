@@ -112,6 +112,7 @@ func (s *Station) fate(j *job, at time.Duration, backlog bool) Drop {
 // drop ends a job that is in the queue no more unserved. Its turn came when the work clock showed begin, which is at
 // the moment at.
 func (s *Station) drop(slot int32, why Drop, begin work, at time.Duration) {
+	s.charge(begin)
 	j := &s.table.jobs[slot]
 	s.done.push(Done{
 		Job: s.table.id(slot), Tag: j.tag, Arrived: j.arrived, Started: at, At: at,

@@ -18,10 +18,12 @@ import (
 type reference struct {
 	config  station.Config
 	demand  func() *big.Rat // ns
+	service *big.Rat        // its mean
 	now     *big.Rat
 	serving []*referenceJob // in the order they started
 	waiting []*referenceJob
 	since   time.Duration  // the queue was empty last
+	debt    *big.Rat       // work of one slot that answers without service have cost
 	done    []station.Done // without the JobID
 }
 
@@ -69,9 +71,53 @@ func (r *reference) speed(to *big.Rat) (*big.Rat, *big.Rat) {
 	return speed, to
 }
 
+// pace turns the script's speed into that of the jobs in service, as long as that is so: up to until at most.
+func (r *reference) pace(script, until *big.Rat) (speed, to *big.Rat) {
+	busy, idle := int64(len(r.serving)), int64(r.config.Workers-len(r.serving))
+	share := func(x float64) *big.Rat { return big.NewRat(int64(x*1e9+0.5), 1e9) }
+	slower := big.NewRat(1, 1)
+	if busy > 1 {
+		slower.Add(slower, new(big.Rat).Mul(share(r.config.Contention), big.NewRat(busy-1, 1)))
+		slower.Add(slower, new(big.Rat).Mul(share(r.config.Coherency), big.NewRat(busy*(busy-1), 1)))
+	}
+	speed = new(big.Rat).Quo(script, slower)
+	if r.debt.Sign() == 0 || script.Sign() == 0 {
+		return speed, until
+	}
+	payers := idle
+	if idle == 0 { // all stop to pay
+		payers, speed = busy, new(big.Rat)
+	}
+	paid := new(big.Rat).Quo(r.debt, new(big.Rat).Mul(script, big.NewRat(payers, 1)))
+	if paid.Add(paid, r.now).Cmp(until) < 0 {
+		return speed, paid
+	}
+	return speed, until
+}
+
+// pay takes off what is paid of the debt from r.now to to.
+func (r *reference) pay(script, to *big.Rat) {
+	payers := int64(r.config.Workers - len(r.serving))
+	if payers == 0 {
+		payers = int64(r.config.Workers)
+	}
+	paid := new(big.Rat).Mul(script, new(big.Rat).Sub(to, r.now))
+	r.debt = new(big.Rat).Sub(r.debt, paid.Mul(paid, big.NewRat(payers, 1)))
+	if r.debt.Sign() < 0 {
+		r.debt = new(big.Rat)
+	}
+}
+
+// charge books an answer without service.
+func (r *reference) charge() {
+	cost := new(big.Rat).Mul(r.service, big.NewRat(int64(r.config.ShedCost*1e9+0.5), 1e9))
+	r.debt = new(big.Rat).Add(r.debt, cost)
+}
+
 func (r *reference) advance(now time.Duration) {
 	for {
-		speed, until := r.speed(nanos(now))
+		script, until := r.speed(nanos(now))
+		speed, until := r.pace(script, until)
 		var next *referenceJob
 		for _, j := range r.serving {
 			if next == nil || j.remaining.Cmp(next.remaining) < 0 {
@@ -81,6 +127,7 @@ func (r *reference) advance(now time.Duration) {
 		if next != nil && speed.Sign() > 0 {
 			end := new(big.Rat).Quo(next.remaining, speed)
 			if end.Add(end, r.now).Cmp(until) <= 0 {
+				r.pay(script, end)
 				r.progress(end, speed)
 			}
 		}
@@ -90,6 +137,7 @@ func (r *reference) advance(now time.Duration) {
 			r.done = append(r.done, next.Done)
 			r.leave(next)
 		case r.now.Cmp(nanos(now)) < 0:
+			r.pay(script, until)
 			r.progress(until, speed)
 		default:
 			return
@@ -150,6 +198,7 @@ func (r *reference) dequeue() {
 	}
 	j.At = at
 	r.done = append(r.done, j.Done)
+	r.charge()
 }
 
 func (r *reference) arrive(now time.Duration, tag uint64, deadline time.Duration) station.Kind {
@@ -160,6 +209,9 @@ func (r *reference) arrive(now time.Duration, tag uint64, deadline time.Duration
 	}
 	for _, o := range r.config.Outages {
 		if kind, ok := kinds[o.Mode]; ok && o.From <= now && now < o.To {
+			if kind == station.Failed {
+				r.charge()
+			}
 			return kind
 		}
 	}
@@ -167,6 +219,7 @@ func (r *reference) arrive(now time.Duration, tag uint64, deadline time.Duration
 	switch {
 	case len(r.serving) < r.config.Workers && r.config.DropExpired && now >= deadline:
 		j.Dropped, j.At = station.Expired, now
+		r.charge()
 		r.done = append(r.done, j.Done)
 	case len(r.serving) < r.config.Workers:
 		r.serving = append(r.serving, j)
@@ -176,6 +229,7 @@ func (r *reference) arrive(now time.Duration, tag uint64, deadline time.Duration
 		}
 		r.waiting = append(r.waiting, j)
 	default:
+		r.charge()
 		return station.Rejected
 	}
 	j.remaining = r.demand()
@@ -245,6 +299,11 @@ func TestAgainstReference(t *testing.T) {
 			DropExpired:     rapid.Bool().Draw(t, "expired"),
 			RetryAfter:      station.RetryAfterRule{Mode: station.RetryAfterAuto},
 		}
+		if rapid.Bool().Draw(t, "strained") {
+			c.Contention = rapid.SampledFrom([]float64{0, 0.1, 0.25, 1}).Draw(t, "contention")
+			c.Coherency = rapid.SampledFrom([]float64{0, 0.001, 0.3}).Draw(t, "coherency")
+			c.ShedCost = rapid.SampledFrom([]float64{0, 0.05, 0.5, 1}).Draw(t, "shed cost")
+		}
 		service := new(big.Rat).Quo(nanos(time.Duration(c.Workers)*time.Second), rate.exact)
 		mean, _ := service.Float64()
 		// The unit of all times of the script, so that windows and services are alike
@@ -257,7 +316,7 @@ func TestAgainstReference(t *testing.T) {
 			stream := rand.New(rand.NewPCG(1, 2))
 			demand = func() *big.Rat { return new(big.Rat).SetFloat64(mean * stream.ExpFloat64()) }
 		}
-		r := &reference{config: c, demand: demand, now: new(big.Rat)}
+		r := &reference{config: c, demand: demand, service: service, now: new(big.Rat), debt: new(big.Rat)}
 		s := station.New(c, rand.New(rand.NewPCG(1, 2)))
 
 		jobs := map[uint64]station.JobID{}

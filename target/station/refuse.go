@@ -4,6 +4,7 @@ import "time"
 
 // reject turns away an arrival that is over capacity.
 func (s *Station) reject() Admission {
+	s.charge(s.script.workAt(s.now))
 	hint := s.hint
 	if s.config.RetryAfter.Mode == RetryAfterAuto {
 		hint = s.hintUntil(s.free())
@@ -21,6 +22,7 @@ func (s *Station) turnAway(o *Outage) Admission {
 	case ModeRefuse:
 		return Admission{Kind: Refused}
 	default:
+		s.charge(s.script.workAt(s.now))
 		hint := s.hint
 		if s.config.RetryAfter.Mode == RetryAfterAuto {
 			hint = s.hintUntil(o.To)
@@ -45,7 +47,7 @@ func (s *Station) dropHint(begin work, at time.Duration) time.Duration {
 		return s.hint
 	}
 	// All that is queued is before a newcomer, who would be served at once where nothing is.
-	until := s.script.momentOf(begin.add(s.interval.times(uint64(s.waiting.length))))
+	until := s.script.momentOf(begin.add(s.ahead()))
 	if until == never {
 		return 0
 	}
@@ -63,9 +65,22 @@ func (s *Station) free() time.Duration {
 	case s.waiting.length == 0:
 		return s.serving[0].at // what the script says of its finish
 	default:
-		queued := s.interval.times(uint64(s.waiting.length))
-		return s.script.momentOf(s.serving[0].finish.add(queued))
+		finish := s.serving[0].finish
+		if s.strain.on {
+			finish = s.strain.reading(finish)
+		}
+		return s.script.momentOf(finish.add(s.ahead()))
 	}
+}
+
+// ahead is how much the script's clock moves on while all that is queued now is served.
+func (s *Station) ahead() work {
+	queued := s.interval.times(uint64(s.waiting.length))
+	if s.strain.on {
+		slowdown, _ := slowdownOf(s.strain.counts, s.config.Workers)
+		queued = queued.scale(slowdown, billion)
+	}
+	return queued
 }
 
 // wholeSeconds rounds d up, and down where up would overflow.

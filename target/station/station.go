@@ -91,6 +91,7 @@ type Station struct {
 	quiet time.Duration // nothing happens by itself before
 
 	script  script
+	strain  strain        // its clock is that of the jobs where it is on, else the script's is
 	away    []Outage      // what turns arrivals away and is not over, in order
 	failing bool          // the first of away has begun
 	hint    time.Duration // of every refusal, unless the rule says auto
@@ -135,6 +136,7 @@ func New(c Config, service *rand.Rand) *Station {
 		s.interval = serviceWork(1, c.PerSecond)
 	}
 	s.strict = c.DropExpired || c.Discipline != FIFO
+	s.strain = newStrain(&c, s.demand)
 	if drawn {
 		s.service, s.mean = service, s.demand.nanoseconds()
 	}
@@ -233,7 +235,12 @@ func (s *Station) Cancel(now time.Duration, j JobID) bool {
 		s.waiting.remove(&s.table, slot)
 	} else {
 		s.serving.remove(&s.table, int(place))
-		s.startNext(s.script.workAt(s.now), s.now)
+		left := s.script.workAt(s.now)
+		if s.strain.on {
+			s.strain.turn(left, len(s.serving))
+			s.retime()
+		}
+		s.startNext(left, s.now)
 	}
 	s.table.vacate(slot)
 	return true
@@ -283,6 +290,13 @@ func (s *Station) complete() Done {
 	slot, at := first.slot, first.at
 	s.left = first.finish
 	s.serving.remove(&s.table, 0)
+	if s.strain.on {
+		finish := s.left
+		s.left = s.strain.reading(finish)
+		s.strain.turn(s.left, len(s.serving))
+		s.strain.shown = finish // which rounding may have missed
+		s.retime()
+	}
 	j, id := &s.table.jobs[slot], s.table.id(slot)
 	tag, arrived, started, abandoned := j.tag, j.arrived, j.started, j.abandoned
 	s.table.vacate(slot)
@@ -310,6 +324,10 @@ func (s *Station) startNext(begin work, at time.Duration) {
 func (s *Station) start(slot int32, begin work, at time.Duration) {
 	j := &s.table.jobs[slot]
 	j.started = at
+	if s.strain.on {
+		s.startStrained(slot, begin)
+		return
+	}
 	finish := begin.add(j.demand)
 	done := s.script.momentOf(finish)
 	s.quiet = min(s.quiet, done)
@@ -319,6 +337,16 @@ func (s *Station) start(slot int32, begin work, at time.Duration) {
 	e := &s.serving[len(s.serving)-1]
 	e.finish, e.order, e.at, e.slot = finish, s.table.started, done, slot
 	s.serving.settle(&s.table)
+}
+
+// startStrained is start on the clock of the strain, when the script's shows w.
+func (s *Station) startStrained(slot int32, w work) {
+	finish := s.strain.at(w).add(s.table.jobs[slot].demand)
+	s.table.started++
+	s.serving = append(s.serving, entry{finish: finish, order: s.table.started, at: never, slot: slot})
+	s.serving.settle(&s.table)
+	s.strain.turn(w, len(s.serving))
+	s.retime()
 }
 
 func (s *Station) draw() work {

@@ -55,6 +55,22 @@ func (a work) times(n uint64) work {
 	return work{ns, frac}
 }
 
+// scale returns a*num/den, rounded down.
+func (a work) scale(num, den uint64) work {
+	if num == den {
+		return a
+	}
+	hi, mid := bits.Mul64(a.ns, num)
+	carry, lo := bits.Mul64(a.frac, num)
+	mid, over := bits.Add64(mid, carry, 0)
+	if hi += over; hi >= den {
+		return workMax
+	}
+	ns, rest := bits.Div64(hi, mid, den)
+	frac, _ := bits.Div64(rest, lo, den)
+	return work{ns, frac}
+}
+
 func (a work) less(b work) bool {
 	return a.ns < b.ns || a.ns == b.ns && a.frac < b.frac
 }
