@@ -42,6 +42,10 @@ var examples = map[string]func(run *record.Run) bool{
 	"budget": func(run *record.Run) bool {
 		return run.Recovery.RecoveredAt != nil && run.Budget.Refused > 1000 && *run.Amplification < 1.1
 	},
+	"layered-retries": func(run *record.Run) bool {
+		r := &run.Recovery
+		return r.RecoveredAt == nil && *r.GoodputLast < 0.05**r.GoodputBefore && *run.Layers[1].EndToEnd > 2.5**run.Amplification
+	},
 	"google-cloud-2025": func(run *record.Run) bool { return run.Convoy.Verdict == record.VerdictConvoy && done(run) < 0.9 },
 	"fleet-2026": func(run *record.Run) bool {
 		return run.Convoy.Verdict == record.VerdictConvoy && *run.DelayShares.AtCap > 0.5
