@@ -112,7 +112,7 @@ func checkBooks(t *testing.T, run *record.Run, rows []attempt) {
 		{"sum over buckets = arrivals", inBuckets, run.Books.Arrivals},
 		{"sent = arrivals + lost", run.Attempts.Sent, run.Books.Arrivals + lost},
 		{"sent = outcomes + in flight", run.Attempts.Sent, outcomes + run.Attempts.InFlightAtEnd},
-		{"sent = first + retries", run.Attempts.Sent, run.Attempts.First + run.Attempts.Retries},
+		{"sent = first + retries + hedges", run.Attempts.Sent, run.Attempts.First + run.Attempts.Retries + run.Attempts.Hedges},
 		{"started = succeeded + gave up + unfinished", run.Operations.Started, run.Operations.Succeeded + gaveUp + run.Operations.Unfinished},
 		{"rows of the trace = outcomes + short-circuited", traced, outcomes + run.Attempts.ShortCircuited},
 	} {

@@ -68,7 +68,10 @@ func (t *tracer) write(strategy string, r retry.Row) {
 	b = appendKnown(append(b, ','), r.Arrived >= 0, r.Arrived)
 	b = strconv.AppendInt(append(b, ','), int64(r.End), 10)
 	b = append(append(b, ','), r.Outcome.String()...)
-	b = append(append(b, ','), r.Decision.Reason.String()...)
+	b = append(b, ',')
+	if d := r.Decision; d.Retry || d.Reason != retry.Retrying { // else another attempt of the operation decides
+		b = append(b, d.Reason.String()...)
+	}
 	b = appendKnown(append(b, ','), r.Decision.Retry, r.Decision.Delay)
 	b = appendKnown(append(b, ','), r.Decision.Retry, r.Decision.Draw)
 	t.add(append(b, '\n'))

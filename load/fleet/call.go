@@ -34,7 +34,7 @@ type call struct {
 	armed     bool  // its own attempt is to leave, at due
 	admitted  bool  // and has asked
 	hinted    bool  // due is a server's floor
-	sent      int   // attempts of the operation so far, copies counted
+	copies    int   // of the operation that were sent
 	started   time.Duration
 	due       time.Duration
 	under     []*try // the attempts under way
@@ -66,10 +66,13 @@ func (k *call) unlock() {
 	}
 }
 
+// number is that of the operation's last attempt, or of its own one that is to leave, copies counted.
+func (k *call) number() int { return k.policy.Attempt() + k.copies }
+
 // begin starts an operation whose first attempt is due then, and that has so much time from then on, whatever its policy
 // allows; retry.NoLimit is no limit. The caller holds mu, as for all that follow but those that take it.
 func (k *call) begin(due, left time.Duration) {
-	k.begun, k.hinted, k.started, k.sent = true, false, due, 0
+	k.begun, k.hinted, k.started, k.copies = true, false, due, 0
 	k.judge.BeginHedged(&k.policy, &k.hedger, due)
 	if left < retry.NoLimit {
 		k.judge.BeginWithin(&k.policy, due, left)
@@ -101,13 +104,16 @@ func (k *call) fire() {
 		}
 	default:
 		if due, ok := k.judge.HedgeDue(&k.policy, &k.hedger); ok && due <= now {
-			k.turn(k.judge.HedgeTurn(&k.policy, &k.hedger, now), moment{now, due}, nil)
+			k.turn(k.judge.HedgeTurn(&k.policy, &k.hedger, now), moment{at: now, due: due}, nil)
 		}
 	}
 }
 
 // A moment is when something happened, and when what follows at once was due.
-type moment struct{ at, due time.Duration }
+type moment struct {
+	at, due time.Duration
+	later   bool // a retry does not leave from here, for what happened may happen again, and again
+}
 
 // depart lets the operation's own attempt leave, which is due, if it may.
 func (k *call) depart(now time.Duration, free *client) *try {
@@ -130,23 +136,11 @@ func (k *call) depart(now time.Duration, free *client) *try {
 
 // turnAway does what follows where the operation's own attempt may not leave.
 func (k *call) turnAway(now time.Duration, free *client) *try {
-	rec, id, retries := k.f.cfg.Recorder, uint32(k.id), k.policy.Attempt()
-	o := retry.Outcome{Kind: retry.ShortCircuited}
-	rec.ShortCircuited(id)
-	d := k.judge.Decide(&k.policy, now, o)
-	if k.f.cfg.Trace != nil {
-		k.f.cfg.Trace(retry.Row{
-			Client: k.id, Operation: k.operation, Attempt: k.sent,
-			Due: k.due, Sent: -1, Arrived: -1, End: now, Outcome: o, Decision: d,
-		})
-	}
-	if !d.Retry {
-		k.armed = false
-		return k.end(d, now, free)
-	}
-	rec.Delay(id, record.Delay{Retry: retries, Planned: d.Delay, Draw: d.Draw})
-	k.wait(now+d.Delay, d.Hinted)
-	return nil
+	k.armed = false
+	k.f.cfg.Recorder.ShortCircuited(uint32(k.id))
+	t := &try{operation: k.operation, number: k.number()}
+	row := retry.Row{Due: k.due, Sent: -1, Arrived: -1, End: now, Outcome: retry.Outcome{Kind: retry.ShortCircuited}}
+	return k.hear(t, row, free)
 }
 
 // wait is arm for an attempt that leaves with the dispatcher, also where it is due now.
@@ -165,10 +159,9 @@ func (k *call) watch() {
 // send lets an attempt leave: 0 is the operation's own, j its copy j.
 func (k *call) send(place int, due time.Duration, free *client) *try {
 	t := &try{
-		call: k, lane: free, operation: k.operation, number: k.sent, place: place, hinted: k.hinted && place == 0,
+		call: k, lane: free, operation: k.operation, number: k.number(), place: place, hinted: k.hinted && place == 0,
 		due: due, ends: due + k.judge.AttemptTimeout(&k.policy, due),
 	}
-	k.sent++
 	k.under = append(k.under, t)
 	if free != nil {
 		return t
@@ -219,9 +212,15 @@ func (k *call) interrupted(t *try) {
 
 // conclude does what follows the outcome of an attempt.
 func (k *call) conclude(t *try, row retry.Row, free *client) *try {
-	if !k.forget(t) {
-		return nil // its operation went on without it
+	if !k.forget(t) { // its operation went on without it
+		k.trace(t, row)
+		return nil
 	}
+	return k.hear(t, row, free)
+}
+
+// hear asks the policy what follows the outcome of an attempt, and does that.
+func (k *call) hear(t *try, row retry.Row, free *client) *try {
 	rec, id, at := k.f.cfg.Recorder, uint32(k.id), row.End
 	retries := k.policy.Attempt()
 	turn := k.judge.Hear(&k.policy, &k.hedger, at, retry.Heard{Attempt: t.place, Outcome: row.Outcome})
@@ -235,11 +234,17 @@ func (k *call) conclude(t *try, row retry.Row, free *client) *try {
 	case turn.Reason == retry.Succeeded && t.place > 0:
 		k.hedging.Won++
 	}
+	row.Decision = turn.Decision
+	k.trace(t, row)
+	m := moment{at: at, due: at, later: row.Outcome.Kind == retry.ShortCircuited}
+	return k.turn(turn, m, free)
+}
+
+func (k *call) trace(t *try, row retry.Row) {
 	if k.f.cfg.Trace != nil {
-		row.Client, row.Operation, row.Attempt, row.Decision = k.id, t.operation, t.number, turn.Decision
+		row.Client, row.Operation, row.Attempt = k.id, t.operation, t.number
 		k.f.cfg.Trace(row)
 	}
-	return k.turn(turn, moment{at, at}, free)
 }
 
 // turn does what the policy said.
@@ -249,14 +254,15 @@ func (k *call) turn(t retry.Turn, m moment, free *client) *try {
 	switch {
 	case t.Copy != 0:
 		k.hedging.Sent++
+		k.copies++
 		k.watch()
 		return k.send(t.Copy, m.due, free)
 	case t.Waits:
 		k.watch()
-	case t.Retry && free != nil:
+	case t.Retry && free != nil && !m.later:
 		k.hinted = t.Hinted
 		return k.arm(m.at+t.Delay, free)
-	case t.Retry: // not from here, for it may be stranded as the one before was, again and again
+	case t.Retry:
 		k.wait(m.at+t.Delay, t.Hinted)
 	default:
 		return k.end(t.Decision, m.at, free)
@@ -268,7 +274,7 @@ func (k *call) turn(t retry.Turn, m moment, free *client) *try {
 func (k *call) end(d retry.Decision, at time.Duration, free *client) *try {
 	succeeded := d.Reason == retry.Succeeded
 	k.f.cfg.Recorder.OperationEnded(uint32(k.id), record.Operation{
-		At: at, Elapsed: max(at-k.started, 0), Attempts: k.sent,
+		At: at, Elapsed: max(at-k.started, 0), Attempts: k.number() + 1,
 		Succeeded: succeeded, Reason: int(d.Reason), Drawn: d.Reason.Drew(), Draw: d.Draw,
 	})
 	k.begun = false
@@ -290,7 +296,7 @@ func (k *call) giveUp(places uint8) {
 // breakOff ends the operation because nobody waits for it any more.
 func (k *call) breakOff(now time.Duration) {
 	k.f.cfg.Recorder.OperationEnded(uint32(k.id), record.Operation{
-		At: now, Elapsed: max(now-k.started, 0), Attempts: k.sent, Reason: int(retry.CallerGone),
+		At: now, Elapsed: max(now-k.started, 0), Attempts: k.number() + 1, Reason: int(retry.CallerGone),
 	})
 	k.abandon(now)
 }

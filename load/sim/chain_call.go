@@ -206,17 +206,23 @@ func (e *chain) conclude(at uint32, t trip, o retry.Outcome) {
 	if turn.Reason == retry.Succeeded && !turn.Waits && t.attempt > 0 {
 		l.stats.Hedging.Won++
 	}
-	if e.trace != nil && c.link == 0 {
-		sent := t.left
-		if o.Kind == retry.ShortCircuited {
-			sent = -1
-		}
-		e.trace(retry.Row{
-			Client: int(c.client), Operation: e.clients[c.client].operations, Attempt: int(t.number),
-			Due: t.left, Sent: sent, Arrived: t.reached, End: e.now, Outcome: o, Decision: turn.Decision,
-		})
-	}
+	e.tellOf(c, &t, o, turn.Decision)
 	e.turn(at, turn)
+}
+
+// tellOf writes an attempt of a client that has ended into the trace.
+func (e *chain) tellOf(c *call, t *trip, o retry.Outcome, d retry.Decision) {
+	if e.trace == nil || c.link != 0 {
+		return
+	}
+	sent := t.left
+	if o.Kind == retry.ShortCircuited {
+		sent = -1
+	}
+	e.trace(retry.Row{
+		Client: int(c.client), Operation: e.clients[c.client].operations, Attempt: int(t.number),
+		Due: t.left, Sent: sent, Arrived: t.reached, End: e.now, Outcome: o, Decision: d,
+	})
 }
 
 // record tells the recorder of an attempt that has ended.
@@ -264,10 +270,11 @@ func (e *chain) giveUp(at uint32, j int) {
 	place := c.trips[j] - 1
 	c.trips[j] = 0
 	t := &e.trips.all[place]
-	l := &e.links[c.link]
+	l, o := &e.links[c.link], retry.Outcome{Kind: retry.Cancelled}
 	if l.rec != nil {
-		e.record(l.rec, t, retry.Outcome{Kind: retry.Cancelled})
+		e.record(l.rec, t, o)
 	}
+	e.tellOf(c, t, o, retry.Decision{})
 	e.quit(place)
 }
 
