@@ -407,3 +407,23 @@ func TestSimulateTellsHowFarItIs(t *testing.T) {
 type writerFunc func([]byte) (int, error)
 
 func (f writerFunc) Write(b []byte) (int, error) { return f(b) }
+
+// Clients that failed spread over a second, each told to come back at the clock's next whole 5 s, come back together: where the
+// hint is a length of time they stay as far apart as they were.
+func TestAnAbsoluteRetryAfterCollapsesTheFleet(t *testing.T) {
+	index := func(hint string) float64 {
+		p := scenario(t, "clients: 1000", "ramp: 1s", "capacity: 1000/s", "model: reject-if-busy", "outage: ['0s..1.5s=status']",
+			"send-retry-after: "+hint, "retry-after-jitter: 0s", "strategy: full", "duration: 30s", "max-elapsed: unlimited", "seed: 1")
+		run := simulate(t, p, load.Env{}).Runs[0]
+		if run.Convoy.ConvoyIndex == nil || !run.Books.Balanced {
+			t.Fatalf("%s: %+v, %+v", hint, run.Convoy, run.Books)
+		}
+		return *run.Convoy.ConvoyIndex
+	}
+	if got := index("reset:5s"); got < 0.999 {
+		t.Errorf("convoy index with a reset = %.3f, want 1.00", got)
+	}
+	if got := index("5s"); got > 0.1 {
+		t.Errorf("convoy index with a delay = %.3f, want next to nothing", got)
+	}
+}

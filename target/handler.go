@@ -59,8 +59,11 @@ func (t *Target) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		abortRequest(w) // also where the client has only stopped to send, which looks the same
 		return
 	}
-	if adm.RetryAfter > 0 {
-		w.Header().Set("Retry-After", strconv.FormatInt(int64(adm.RetryAfter/time.Second), 10))
+	if text := retryAfter(adm.RetryAfter, t.texts.dated, time.Now()); text != "" {
+		w.Header().Set("Retry-After", text)
+		if t.texts.dated {
+			w.Header()["Date"] = nil // a date of whole seconds would make the hint early by a part of one
+		}
 	}
 	w.WriteHeader(h.Status)
 }

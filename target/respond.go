@@ -106,11 +106,11 @@ func (r *responder) gather() {
 	}
 }
 
-// answerText is the answer with a status and, where positive, a Retry-After.
-func answerText(status int, retryAfter time.Duration) []byte {
+// answerText is the answer with a status and, where not empty, a Retry-After.
+func answerText(status int, retryAfter string) []byte {
 	text := "HTTP/1.1 " + strconv.Itoa(status) + " " + http.StatusText(status) + "\r\n"
-	if retryAfter > 0 {
-		text += "Retry-After: " + strconv.FormatInt(int64(retryAfter/time.Second), 10) + "\r\n"
+	if retryAfter != "" {
+		text += "Retry-After: " + retryAfter + "\r\n"
 	}
 	return []byte(text + "Content-Length: 0\r\n\r\n")
 }
@@ -118,28 +118,46 @@ func answerText(status int, retryAfter time.Duration) []byte {
 // answerTexts keeps the few answers that a target gives. Not safe for concurrent use.
 type answerTexts struct {
 	served   []byte
-	rejected map[time.Duration][]byte // by Retry-After
+	rejected map[int64][]byte // by Retry-After, in seconds
 	status   int
+	dated    bool // Retry-After is a date
 }
 
-func newAnswerTexts(status int) answerTexts {
+func newAnswerTexts(c *station.Config) answerTexts {
 	return answerTexts{
-		served:   answerText(http.StatusOK, 0),
-		rejected: make(map[time.Duration][]byte),
-		status:   cmp.Or(status, http.StatusServiceUnavailable), // the station's default
+		served:   answerText(http.StatusOK, ""),
+		rejected: make(map[int64][]byte),
+		status:   cmp.Or(c.Status, http.StatusServiceUnavailable), // the station's default
+		dated:    c.RetryAfter.Mode == station.RetryAfterReset,
 	}
+}
+
+// retryAfter is the Retry-After of an answer that is given now: so many seconds or, where it stands for a moment, a date. Nothing is empty.
+func retryAfter(hint time.Duration, dated bool, now time.Time) string {
+	switch {
+	case hint <= 0:
+		return ""
+	case dated: // what now is late by does not matter, for the moment is a whole second
+		return now.Add(hint).Round(time.Second).UTC().Format(http.TimeFormat)
+	}
+	return strconv.FormatInt(int64(hint/time.Second), 10)
 }
 
 // The longest table of Retry-After texts; beyond, a text is made for each answer.
 const answerTextsMax = 1024
 
-func (a *answerTexts) text(adm station.Admission) []byte {
-	if text, ok := a.rejected[adm.RetryAfter]; ok && adm.Status == a.status {
+// text is the answer that is given now.
+func (a *answerTexts) text(adm station.Admission, now time.Time) []byte {
+	key := int64(adm.RetryAfter / time.Second)
+	if a.dated && adm.RetryAfter > 0 {
+		key = now.Add(adm.RetryAfter).Round(time.Second).Unix()
+	}
+	if text, ok := a.rejected[key]; ok && adm.Status == a.status {
 		return text
 	}
-	text := answerText(adm.Status, adm.RetryAfter)
+	text := answerText(adm.Status, retryAfter(adm.RetryAfter, a.dated, now))
 	if adm.Status == a.status && len(a.rejected) < answerTextsMax {
-		a.rejected[adm.RetryAfter] = text
+		a.rejected[key] = text
 	}
 	return text
 }

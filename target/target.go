@@ -168,7 +168,7 @@ func New(cfg Config) (*Target, error) {
 		st:      station.New(cfg.Station, cfg.Service),
 		answers: newResponder(),
 		next:    -1,
-		texts:   newAnswerTexts(cfg.Station.Status),
+		texts:   newAnswerTexts(&cfg.Station),
 		started: make(chan struct{}),
 	}, nil
 }
@@ -183,6 +183,7 @@ func (t *Target) Start(t0 time.Time) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.t0, t.alarms = t0, alarms
+	t.st.SetClock(time.Duration(t0.UnixNano()))
 	close(t.started)
 	return nil
 }
@@ -218,7 +219,7 @@ func (t *Target) arrive(stamp time.Time, c call, x *exchange) (station.Admission
 	}
 	adm := t.admit(stamp.Sub(t.t0), c, x)
 	if adm.Kind == station.Rejected || adm.Kind == station.Failed {
-		return adm, t.texts.text(adm)
+		return adm, t.texts.text(adm, stamp)
 	}
 	return adm, nil
 }
@@ -318,7 +319,7 @@ func (t *Target) answer(x *exchange, a station.Admission) {
 	case x.out != nil:
 		text := t.texts.served
 		if a.Status != http.StatusOK {
-			text = t.texts.text(a)
+			text = t.texts.text(a, time.Now())
 		}
 		t.answers.send(x.out, text)
 	case x.ready != nil:

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"slices"
 	"strings"
@@ -415,6 +416,50 @@ func TestDroppedIsAnswered(t *testing.T) {
 			}
 		})
 	}
+}
+
+// A Retry-After that stands for a reset is the date of a whole second, and no other date is in the answer that the client
+// could take it from.
+func TestRetryAfterOfAReset(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(1300 * time.Millisecond) // the bubble's clock begins at a whole minute
+		tgt, err := target.New(target.Config{Wake: wake.Timers, Station: station.Config{
+			RetryAfter: station.RetryAfterRule{Mode: station.RetryAfterReset, After: 5 * time.Second},
+		}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b := &bed{T: t, t0: time.Now(), tgt: tgt}
+		server, err := tgt.Listen(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		var wg sync.WaitGroup
+		wg.Go(func() { _ = server.Serve(ctx) })
+		if err := tgt.Start(b.t0); err != nil {
+			t.Fatal(err)
+		}
+		c := b.dial()
+		for _, test := range []struct{ at, reset time.Duration }{ // of the clock
+			{1300 * time.Millisecond, 5 * time.Second}, {4999999999, 5 * time.Second}, {5 * time.Second, 10 * time.Second}, {7 * time.Second, 10 * time.Second},
+		} {
+			time.Sleep(test.at - 1300*time.Millisecond - b.now())
+			want := b.t0.Add(test.reset - 1300*time.Millisecond).UTC().Format(http.TimeFormat)
+			resp, _, err := b.ask(c)
+			if err != nil || resp.Header.Get("Retry-After") != want || resp.Header.Get("Date") != "" {
+				t.Errorf("at %v over a connection: %+v, %v; want Retry-After %s and no Date", test.at, resp, err, want)
+			}
+			w := httptest.NewRecorder()
+			tgt.ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/", http.NoBody))
+			if date, ok := w.Header()["Date"]; w.Header().Get("Retry-After") != want || !ok || date != nil {
+				t.Errorf("at %v by the handler: %v; want Retry-After %s, and Date nil", test.at, w.Header(), want)
+			}
+		}
+		_ = c.Close()
+		cancel()
+		wg.Wait()
+	})
 }
 
 func TestNewRefusesABadStation(t *testing.T) {

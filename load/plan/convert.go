@@ -82,9 +82,11 @@ func (p Plan) Station() station.Config {
 	if p.Model == ModelTokenBucket {
 		c.Model = station.TokenBucket
 	}
-	switch p.SendRetryAfter {
-	case 0:
-	case AutoRetryAfter:
+	switch window, reset := p.retryAfterWindow(); {
+	case p.SendRetryAfter == 0:
+	case reset:
+		c.RetryAfter = station.RetryAfterRule{Mode: station.RetryAfterReset, After: window}
+	case p.SendRetryAfter == AutoRetryAfter:
 		c.RetryAfter.Mode = station.RetryAfterAuto
 	default:
 		c.RetryAfter = station.RetryAfterRule{Mode: station.RetryAfterFixed, After: p.SendRetryAfter}

@@ -133,7 +133,7 @@ type Plan struct {
 	Burst             int              // of the token bucket
 	Service           string           // fixed or exp
 	Status            int              // the answer when over capacity, 400..599
-	SendRetryAfter    time.Duration    // 0 is none; AutoRetryAfter; else whole seconds
+	SendRetryAfter    time.Duration    // 0 is none; AutoRetryAfter; ResetRetryAfter of a window; else whole seconds
 	Abandoned         string           // process or cancel
 	Outages           []station.Outage // outage
 	Discipline        string           // fifo, lifo, adaptive-lifo, codel or adaptive-lifo-codel

@@ -136,6 +136,9 @@ func (e *engine) reply(at uint32, a answer) {
 		f.response = a
 		e.hear(at)
 	default:
+		if a.after > 0 && e.plan.RetryAfterDated() {
+			a.after = max(a.after-f.back, 1) // of which some is over when it is read
+		}
 		f.response, f.inbound, f.due = a, true, e.now+f.back
 		e.schedule(f.due, kindAnswer|at)
 	}

@@ -43,10 +43,15 @@ const (
 	RetryAfterFixed
 	// RetryAfterAuto sends how long a newcomer would have to wait.
 	RetryAfterAuto
+	// RetryAfterReset sends the time until the next whole multiple of RetryAfterRule.After on the clock, as a limit that is
+	// counted by such windows does.
+	RetryAfterReset
 )
 
 // A RetryAfterRule is the Retry-After of answers that reject or fail an arrival. The hint
-// is a whole number of seconds (RFC 9110, 10.2.3), rounded up so that it is never early.
+// is a whole number of seconds (RFC 9110, 10.2.3), rounded up so that it is never early; but with
+// RetryAfterReset it is exact, above 0 and at most After, for it stands for a moment: all that are turned away
+// between two resets are told of the same one. The clock shows 0 at moment 0, unless SetClock says otherwise.
 //
 // RetryAfterAuto sends, at least one second,
 //
@@ -64,7 +69,7 @@ type RetryAfterRule struct {
 	// Mode is where the hint comes from. Zero: RetryAfterNone.
 	Mode RetryAfterMode
 	// After is the hint of RetryAfterFixed, above 0 and at most a year; it is rounded
-	// up. Zero for the other modes.
+	// up. Or the length of a window of RetryAfterReset, whole seconds. Zero for the other modes.
 	After time.Duration
 }
 
@@ -183,15 +188,20 @@ func within(n, low, high int) bool {
 
 func (r RetryAfterRule) validate() []error {
 	switch {
-	case r.Mode > RetryAfterAuto:
-		return []error{fmt.Errorf("station: retry-after mode = %d, want 0 (none), 1 (fixed) or 2 (auto)", r.Mode)}
-	case r.Mode == RetryAfterFixed && (r.After <= 0 || r.After > year):
+	case r.Mode > RetryAfterReset:
+		return []error{fmt.Errorf("station: retry-after mode = %d, want 0 (none), 1 (fixed), 2 (auto) or 3 (reset)", r.Mode)}
+	case r.Mode == RetryAfterReset && r.After%time.Second != 0:
+		return []error{fmt.Errorf("station: retry-after = %v, want whole seconds for a reset", r.After)}
+	case r.timed() && (r.After <= 0 || r.After > year):
 		return []error{fmt.Errorf("station: retry-after = %v, want above 0s and at most %v", r.After, year)}
-	case r.Mode != RetryAfterFixed && r.After != 0:
-		return []error{fmt.Errorf("station: retry-after = %v, want 0s where it is not fixed", r.After)}
+	case !r.timed() && r.After != 0:
+		return []error{fmt.Errorf("station: retry-after = %v, want 0s where it is neither fixed nor a reset", r.After)}
 	}
 	return nil
 }
+
+// timed reports whether the rule has a length of time.
+func (r RetryAfterRule) timed() bool { return r.Mode == RetryAfterFixed || r.Mode == RetryAfterReset }
 
 func validateOutages(outages []Outage) []error {
 	var faults []error

@@ -80,6 +80,21 @@ func TestDropExpired(t *testing.T) {
 	}
 }
 
+// The hint of a reset is the rest of the clock's window, whatever turned the arrival away.
+func TestRetryAfterOfAReset(t *testing.T) {
+	c := station.Config{PerSecond: 1, Outages: []station.Outage{{From: 0, To: 3 * time.Second}},
+		RetryAfter: station.RetryAfterRule{Mode: station.RetryAfterReset, After: 5 * time.Second}}
+	s := station.New(c, nil)
+	s.SetClock(1000*time.Second + 1500*ms)
+	for _, test := range []struct{ at, want time.Duration }{
+		{0, 3500 * ms}, {1, 3500*ms - 1}, {3 * time.Second, 0}, {3 * time.Second, 500 * ms}, {3500*ms - 1, 1}, {3500 * ms, 5 * time.Second},
+	} {
+		if a := s.Arrive(test.at, 0); a.RetryAfter != test.want {
+			t.Errorf("at %v: %v %v, want %v", test.at, a.Kind, a.RetryAfter, test.want)
+		}
+	}
+}
+
 // Every arrival ends as exactly one of served, dropped, turned away, cancelled or still inside, whatever the discipline and
 // however late the driver comes.
 func TestEveryArrivalEndsOnce(t *testing.T) {

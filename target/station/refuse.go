@@ -6,8 +6,11 @@ import "time"
 func (s *Station) reject() Admission {
 	s.charge(s.script.workAt(s.now))
 	hint := s.hint
-	if s.config.RetryAfter.Mode == RetryAfterAuto {
+	switch s.config.RetryAfter.Mode {
+	case RetryAfterAuto:
 		hint = s.hintUntil(s.free())
+	case RetryAfterReset:
+		hint = s.reset(s.now)
 	}
 	return Admission{Kind: Rejected, Status: s.config.Status, RetryAfter: hint}
 }
@@ -24,11 +27,23 @@ func (s *Station) turnAway(o *Outage) Admission {
 	default:
 		s.charge(s.script.workAt(s.now))
 		hint := s.hint
-		if s.config.RetryAfter.Mode == RetryAfterAuto {
+		switch s.config.RetryAfter.Mode {
+		case RetryAfterAuto:
 			hint = s.hintUntil(o.To)
+		case RetryAfterReset:
+			hint = s.reset(s.now)
 		}
 		return Admission{Kind: Failed, Status: s.config.Status, RetryAfter: hint}
 	}
+}
+
+// SetClock says what a clock showed at moment 0, as the time since any whole second, for RetryAfterReset.
+func (s *Station) SetClock(showed time.Duration) { s.clock = max(showed, 0) }
+
+// reset returns how long it is from a moment to the next reset.
+func (s *Station) reset(at time.Duration) time.Duration {
+	window := s.config.RetryAfter.After
+	return window - (s.clock%window+at%window)%window
 }
 
 // hintUntil returns the Retry-After of a refusal whose cause is gone at the moment until,
@@ -43,7 +58,11 @@ func (s *Station) hintUntil(until time.Duration) time.Duration {
 // dropHint is the Retry-After of a job that is dropped at a moment at which a slot is free, when the work
 // clock shows begin.
 func (s *Station) dropHint(begin work, at time.Duration) time.Duration {
-	if s.config.RetryAfter.Mode != RetryAfterAuto {
+	switch s.config.RetryAfter.Mode {
+	case RetryAfterAuto:
+	case RetryAfterReset:
+		return s.reset(at)
+	default:
 		return s.hint
 	}
 	// All that is queued is before a newcomer, who would be served at once where nothing is.

@@ -47,7 +47,7 @@ type Admission struct {
 	Status int
 	// Job names the job of Accepted, otherwise it is zero.
 	Job JobID
-	// RetryAfter is the hint of Rejected and Failed in whole seconds, 0 for none.
+	// RetryAfter is the hint of Rejected and Failed in whole seconds, or until a reset; 0 for none.
 	RetryAfter time.Duration
 }
 
@@ -94,6 +94,7 @@ type Station struct {
 	strain  strain        // its clock is that of the jobs where it is on, else the script's is
 	away    []Outage      // what turns arrivals away and is not over, in order
 	failing bool          // the first of away has begun
+	clock   time.Duration // what the clock of resets showed at moment 0
 	hint    time.Duration // of every refusal, unless the rule says auto
 
 	table   table

@@ -14,7 +14,7 @@ func saturated(t *testing.T, c station.Config, jobs int) (perSecond float64) {
 	c.Queue = 1
 	s := station.New(c, nil)
 	var now time.Duration
-	for n := 0; n < jobs; n++ {
+	for range jobs {
 		for s.Queued() < c.Queue {
 			s.Arrive(now, 0)
 		}
