@@ -45,11 +45,11 @@ func writeBreaker(p *page, run *record.Run) {
 	if b.OpenAtEnd != 0 {
 		end = count(b.OpenAtEnd) + " not closed at the end"
 	}
-	again := count(b.Reopened) + " times again after a probe"
+	again := "reopened " + timesDone(b.Reopened)
 	if b.Reopened > 0 {
 		again = styled(markYellow, again)
 	}
-	p.fact("Breaker", plural(b.Breakers, "breaker")+" of "+kind+": opened "+timesDone(b.Opened)+", "+again+", closed "+timesDone(b.Closed),
+	p.fact("Breaker", plural(b.Breakers, "breaker")+" of "+kind+": opened "+timesDone(b.Opened)+", "+again+" after a probe, closed "+timesDone(b.Closed),
 		count(b.ShortCircuited)+" attempts were not sent, "+count(b.Probes)+" were let through as probes", share, end)
 }
 
@@ -103,10 +103,7 @@ func writeThrottled(p *page, b *record.Budget) {
 
 // timesDone writes how often something happened.
 func timesDone(n int64) string {
-	switch n {
-	case 0:
-		return "never"
-	case 1:
+	if n == 1 {
 		return "once"
 	}
 	return count(n) + " times"
