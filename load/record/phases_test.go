@@ -129,3 +129,31 @@ func TestLastMinute(t *testing.T) {
 		same(t, fmt.Sprintf("amplification of the last minute of %v", c.end), r.Summarise(End{At: c.end}).Recovery.AmplificationLast, &c.want)
 	}
 }
+
+// Of a run that is looked at while it goes on there are the phases so far, and nobody says yet that it has not recovered.
+func TestPhasesWhileTheRunGoesOn(t *testing.T) {
+	const second = time.Second
+	r := New(Config{Shards: 1, Duration: 60 * second, OpenLoop: true, Triggers: []Trigger{{From: 10 * second, To: 15 * second}}})
+	for at := time.Duration(0); at < 12*second; at += 100 * time.Millisecond {
+		r.Arrival(Arrival{At: at})
+		if at < 10*second {
+			r.Served(at, false)
+		}
+	}
+	for _, c := range []struct {
+		at   time.Duration
+		want string
+	}{
+		{5 * second, "[]"},
+		{12 * second, "[before 0s..10s 100 outage 10s..12s 20]"},
+	} {
+		got := []string{}
+		run := r.Interim(End{At: c.at})
+		for _, p := range run.Phases {
+			got = append(got, fmt.Sprintf("%s %v..%v %d", p.Name, p.From, p.To, p.Arrivals))
+		}
+		if fmt.Sprint(got) != c.want || run.Recovery.Watched != 0 || len(run.Convoy.Flags) > 0 {
+			t.Errorf("at %v: phases %v, watched %v, flags %v; want %v and none", c.at, got, run.Recovery.Watched, run.Convoy.Flags, c.want)
+		}
+	}
+}
