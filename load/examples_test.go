@@ -39,6 +39,10 @@ var examples = map[string]func(run *record.Run) bool{
 	"metastable": stays,
 	"aws-2021":   stays,
 	"slack-2022": stays,
+	"chain": func(run *record.Run) bool {
+		return len(run.Layers) == 2 && *run.Layers[0].EndToEnd == 16 && *run.Layers[1].EndToEnd == 64
+	},
+	"hedging": func(run *record.Run) bool { return stays(run) && run.Attempts.Hedges > run.Operations.Started/2 },
 	"budget": func(run *record.Run) bool {
 		return run.Recovery.RecoveredAt != nil && run.Budget.Refused > 1000 && *run.Amplification < 1.1
 	},
