@@ -136,6 +136,16 @@ func (c *chained) summarise(run *record.Run, end time.Duration) {
 	layersOf(run, c.layers, runs)
 }
 
+// count puts into the run of the clients what alone is kept of the layers of a seed that is not shown: how many attempts
+// each got. So a gate on what is end to end is one on every seed.
+func (c *chained) count(run *record.Run) {
+	runs := make([]record.Run, len(c.layers))
+	for i := range runs {
+		runs[i].Attempts.Sent = c.stats[i+1].Attempts
+	}
+	layersOf(run, c.layers, runs)
+}
+
 // callsOver says that so many calls to a layer were too many.
 func callsOver(calls int64, layer string) string {
 	return fmt.Sprintf("%d calls to %s were not made and failed at once: %d were under way", calls, layer, plan.CallsMost)

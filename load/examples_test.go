@@ -110,3 +110,20 @@ func TestExamples(t *testing.T) {
 		})
 	}
 }
+
+// What is end to end in a chain is known of every seed, so that a gate on it holds for all.
+func TestChainOfEverySeed(t *testing.T) {
+	b, err := os.ReadFile("../examples/chain.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := plan.Decode("chain.yaml", b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Seed, p.Repeat = plan.Seed{Value: 1, Set: true}, 3
+	all := simulate(t, p, load.Env{}).Runs[0].Repeats.Figures["amplification_end_to_end"]
+	if all.Count != 3 || *all.Mean != 64 {
+		t.Errorf("%+v, want 64 of 3 seeds", all)
+	}
+}

@@ -207,6 +207,8 @@ func (s *simulation) run(ctx context.Context, at place, r *recorders) ending {
 	run := t.summarise(end)
 	if first {
 		chain.summarise(&run, end.At)
+	} else {
+		chain.count(&run)
 	}
 	if first && s.log != nil {
 		s.log.end(t.recorder, &run, cut)
