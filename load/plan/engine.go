@@ -84,7 +84,11 @@ func (p *Plan) standing() (field, want string) {
 	for _, v := range p.Variants() {
 		for _, part := range v.Parts {
 			field, want := part.Plan.stands()
-			if want != "" && field == "strategy" && len(p.Presets) > 0 {
+			switch {
+			case want == "" || field != "strategy":
+			case v.Mixed():
+				field = "fleet"
+			case len(p.Presets) > 0:
 				field, want = "preset", want+" (with preset "+part.Name+")"
 			}
 			if want != "" {

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -72,13 +73,22 @@ func (mix) write(p *Plan) string {
 func (mix) word() string      { return mixForm }
 func (mix) choices() []string { return nil }
 
-// policyNamed says what is wanted where no strategy has the name.
+// policyNamed says what is wanted where no strategy and no preset has the name.
 func policyNamed(name string) string {
-	known := strategyNames()
-	for _, k := range known {
-		if k == name {
-			return ""
+	known := append(strategyNames(), presetNames()...)
+	if slices.Contains(known, name) {
+		return ""
+	}
+	return didYouMean("a strategy, which 'stormtest strategies' lists, or a preset, which 'stormtest presets' lists", name, known)
+}
+
+// without is the name of the first part of the plan's mixed fleet that has no client; empty where all have some.
+func (p *Plan) without() string {
+	v := p.mixed()
+	for i, n := range v.Counts(p.Clients) {
+		if n == 0 {
+			return v.Parts[i].Name
 		}
 	}
-	return didYouMean("a strategy, "+oneOf(known), name, known)
+	return ""
 }

@@ -127,6 +127,34 @@ var rules = []rule{
 		return "", "at most " + strconv.FormatFloat(math.Floor(most), 'f', -1, 64) + "/s in a duration of " +
 			formatDuration(p.Duration) + ": a run has at most " + strconv.Itoa(operationsMost) + " operations"
 	}},
+	{fields: []string{"fleet", "strategy"}, broken: func(p *Plan) (got, want string) {
+		if f, _ := FieldNamed("strategy"); len(p.Mix) == 0 || f.atDefault(p) {
+			return "", ""
+		}
+		return "", mixNone + " with a strategy: a mixed fleet names its own"
+	}},
+	{fields: []string{"fleet", "preset"}, broken: func(p *Plan) (got, want string) {
+		if len(p.Mix) == 0 || len(p.Presets) == 0 {
+			return "", ""
+		}
+		return "", mixNone + " with presets: a mixed fleet names its own"
+	}},
+	{fields: []string{"fleet", "clients"}, broken: func(p *Plan) (got, want string) {
+		name := ""
+		if len(p.Mix) > 0 {
+			name = p.without()
+		}
+		if name == "" {
+			return "", ""
+		}
+		return "", "a larger share for " + name + ", or more clients: of " + strconv.Itoa(p.Clients) + " it gets none"
+	}},
+	{fields: []string{"hedge", "fleet"}, broken: func(p *Plan) (got, want string) {
+		if p.Hedge.Most == 0 || len(p.Mix) == 0 {
+			return "", ""
+		}
+		return "", hedgeOff + " with a fleet of several policies: hedges are not counted by part"
+	}},
 	{fields: []string{"surge", "rate"}, broken: func(p *Plan) (got, want string) {
 		if len(p.Surges) == 0 || p.RatePerSecond > 0 {
 			return "", ""

@@ -1,6 +1,9 @@
 package plan
 
-import "strconv"
+import (
+	"slices"
+	"strconv"
+)
 
 // A Variant is what the fleet follows in one of a plan's runs: one policy, or several side by side.
 type Variant struct {
@@ -8,6 +11,7 @@ type Variant struct {
 	Name string
 	// Parts are one, or those of a mixed fleet.
 	Parts []Part
+	mixed bool
 }
 
 // A Part is the clients of a fleet that follow one policy.
@@ -18,13 +22,32 @@ type Part struct {
 	Plan *Plan
 }
 
-// Variants returns what each of the plan's runs is of, in order: its presets, or where it has none its strategies. The plan
-// must be valid.
+// Variants returns what each of the plan's runs is of, in order: its mixed fleet, or else its presets, or where it has none
+// its strategies. The plan must be valid.
 func (p *Plan) Variants() []Variant {
+	if len(p.Mix) > 0 {
+		return []Variant{p.mixed()}
+	}
 	if len(p.Presets) > 0 {
 		return variants(p.Presets, p.withPreset)
 	}
 	return variants(p.Strategies, p.withStrategy)
+}
+
+// Mixed reports whether the fleet has parts of which each has figures of its own.
+func (v Variant) Mixed() bool { return v.mixed }
+
+// mixed is the plan's mixed fleet.
+func (p *Plan) mixed() Variant {
+	v := Variant{Name: mix{}.write(p), mixed: true}
+	for _, part := range p.Mix {
+		with := p.withPreset
+		if slices.Contains(strategyNames(), part.Name) {
+			with = p.withStrategy
+		}
+		v.Parts = append(v.Parts, Part{Name: part.Name, Share: part.Share, Plan: with(part.Name)})
+	}
+	return v
 }
 
 // variants are fleets of one policy each.
@@ -78,6 +101,17 @@ func (p *Plan) RunNames() []string {
 	var names []string
 	for _, v := range p.Variants() {
 		names = append(names, v.Name)
+	}
+	return names
+}
+
+// PolicyNames are the names by which a gate means a run, or of a mixed fleet a part of it. The plan must be valid.
+func (p *Plan) PolicyNames() []string {
+	var names []string
+	for _, v := range p.Variants() {
+		for _, part := range v.Parts {
+			names = append(names, part.Name)
+		}
 	}
 	return names
 }

@@ -16,10 +16,13 @@ import (
 // its default that nothing in this plan reads, and what cannot come out as asked. None of
 // it stops a run, but none of it may go unsaid. The plan must be valid.
 //
-// With presets each says what it is of, unless all of them say it.
+// With presets or in a mixed fleet each says what it is of, unless all of them say it.
 func (p Plan) Warnings() []string {
-	if len(p.Presets) > 0 {
-		return p.ofPresets(Plan.Warnings)
+	switch {
+	case len(p.Presets) > 0:
+		return p.ofEach(Plan.Warnings)
+	case len(p.Mix) > 0:
+		return append(p.idleClients(), p.ofEach(Plan.Warnings)...)
 	}
 	var w []string
 	w = append(w, p.idleStrategyFields()...)
@@ -27,10 +30,7 @@ func (p Plan) Warnings() []string {
 	w = append(w, p.budgetWarnings()...)
 	w = append(w, p.breakerWarnings()...)
 	w = append(w, p.idleTargetFields()...)
-	total := p.OperationsTotal()
-	if p.RatePerSecond == 0 && total < int64(p.Clients) {
-		w = append(w, fmt.Sprintf("operations %d: %d of the %d clients have nothing to do", total, int64(p.Clients)-total, p.Clients))
-	}
+	w = append(w, p.idleClients()...)
 	for _, o := range p.Outages {
 		if o.To >= p.Duration {
 			w = append(w, fmt.Sprintf("outage %v: not over before the run ends at %s, so no recovery is seen", o, formatDuration(p.Duration)))
@@ -50,8 +50,8 @@ func (p Plan) Warnings() []string {
 // Notes returns facts about the plan that a reader of its result must know, one line each.
 // The plan must be valid. With presets as Warnings.
 func (p Plan) Notes() []string {
-	if len(p.Presets) > 0 {
-		return p.ofPresets(Plan.Notes)
+	if len(p.Presets)+len(p.Mix) > 0 {
+		return p.ofEach(Plan.Notes)
 	}
 	var notes []string
 	if p.Base <= p.Bucket && p.draws() {
@@ -67,29 +67,67 @@ func (p Plan) Notes() []string {
 	return notes
 }
 
-// ofPresets collects what is said of the plan's presets, first what is said of all of them.
-func (p *Plan) ofPresets(say func(Plan) []string) []string {
+// ofEach collects what is said of the plan's presets, and of the strategies of a mixed fleet together: first what is said
+// of all of them.
+func (p *Plan) ofEach(say func(Plan) []string) []string {
+	heads, plans := p.each()
 	count := map[string]int{}
-	variants := p.Variants()
-	said := make([][]string, len(variants))
-	for i, v := range variants {
-		said[i] = say(*v.Parts[0].Plan)
+	said := make([][]string, len(plans))
+	for i, one := range plans {
+		said[i] = say(*one)
 		for _, text := range said[i] {
 			count[text]++
 		}
 	}
 	var all, own []string
-	for i, v := range variants {
+	for i := range plans {
 		for _, text := range said[i] {
 			switch {
-			case count[text] < len(variants):
-				own = append(own, "preset "+v.Name+": "+text)
+			case count[text] < len(plans):
+				own = append(own, heads[i]+": "+text)
 			case i == 0:
 				all = append(all, text)
 			}
 		}
 	}
 	return append(all, own...)
+}
+
+// idleClients warns of clients for which there are no operations.
+func (p *Plan) idleClients() []string {
+	total := p.OperationsTotal()
+	if p.RatePerSecond > 0 || total >= int64(p.Clients) {
+		return nil
+	}
+	return []string{fmt.Sprintf("operations %d: %d of the %d clients have nothing to do", total, int64(p.Clients)-total, p.Clients)}
+}
+
+// each returns the plan with each of its presets, also of a mixed fleet, and then with all strategies of that. In a mixed
+// fleet they are plans of their own clients, whatever the operations.
+func (p *Plan) each() (heads []string, plans []*Plan) {
+	if len(p.Mix) == 0 {
+		for _, name := range p.Presets {
+			heads, plans = append(heads, "preset "+name), append(plans, p.withPreset(name))
+		}
+		return heads, plans
+	}
+	v := p.mixed()
+	own := *p
+	own.Presets, own.Mix, own.Strategies, own.Clients, own.Operations = nil, nil, nil, 0, 0
+	for i, n := range v.Counts(p.Clients) {
+		part := v.Parts[i]
+		if slices.Contains(strategyNames(), part.Name) {
+			own.Strategies = append(own.Strategies, part.Name)
+			own.Clients += n
+			continue
+		}
+		part.Plan.Clients, part.Plan.Operations = n, 0
+		heads, plans = append(heads, "preset "+part.Name), append(plans, part.Plan)
+	}
+	if own.Strategies != nil {
+		heads, plans = append(heads, "strategy "+strings.Join(own.Strategies, ",")), append(plans, &own)
+	}
+	return heads, plans
 }
 
 // idle returns the warning for a field that is off its default without effect, or nothing.
