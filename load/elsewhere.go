@@ -135,7 +135,7 @@ func failure(strategy string, err error) error {
 
 // runElsewhere lets a fleet meet a target that is not ours.
 func (s *storm) runElsewhere(ctx context.Context) (record.Run, []string, error) {
-	s.recorder = record.New(s.recording(fleet.LostNames))
+	s.record()
 	cfg := s.fleet()
 	cfg.Dial = func(ctx context.Context, client int) (net.Conn, error) {
 		return s.site.dial(ctx, client, s.plan.HTTP == plan.HTTP2)

@@ -187,7 +187,7 @@ func (s storm) runAll(ctx context.Context, result *record.Result) error {
 		if seeds.first != nil {
 			run := *seeds.first
 			if s.plan.Repeat > 1 {
-				run.Repeats = record.RepeatsOf(s.plan.Seed.Value, s.plan.Repeat, seeds.ended)
+				repeated(&run, s.plan, seeds.ended, seeds.parts)
 			}
 			result.Runs = append(result.Runs, run)
 			s.env.finished(run)

@@ -136,10 +136,18 @@ func virtually(t *testing.T, p plan.Plan) outcome {
 // end.
 func (o outcome) figures(t *testing.T) string {
 	t.Helper()
-	r := o.run
-	r.Engine, r.Generator, r.Notes = "", record.Generator{}, nil
-	for len(r.Buckets) > 0 && r.Buckets[len(r.Buckets)-1].At >= r.Duration {
-		r.Buckets = r.Buckets[:len(r.Buckets)-1]
+	comparable := func(r record.Run) record.Run {
+		r.Engine, r.Generator, r.Notes = "", record.Generator{}, nil
+		for len(r.Buckets) > 0 && r.Buckets[len(r.Buckets)-1].At >= r.Duration {
+			r.Buckets = r.Buckets[:len(r.Buckets)-1]
+		}
+		return r
+	}
+	r := comparable(o.run)
+	r.Parts = slices.Clone(r.Parts)
+	for i := range r.Parts {
+		own := comparable(*r.Parts[i].Run)
+		r.Parts[i].Run = &own
 	}
 	return asJSON(t, r)
 }

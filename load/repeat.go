@@ -9,9 +9,10 @@ import (
 
 // A seedRuns is what the seeds of one strategy measured in real time.
 type seedRuns struct {
-	first   *record.Run   // nil where it could not run
-	invalid []string      // why the first seed's generator did not keep up
-	ended   []record.Seed // of each seed that came to its end; none without a repeat
+	first   *record.Run     // nil where it could not run
+	invalid []string        // why the first seed's generator did not keep up
+	ended   []record.Seed   // of each seed that came to its end; none without a repeat
+	parts   [][]record.Seed // of a mixed fleet: of each of these, its parts
 
 	othersInvalid int    // of how many other seeds the generator did not keep up
 	otherReason   string // the first of these, and why
@@ -36,7 +37,7 @@ func (s *storm) runSeeds(ctx context.Context) (seedRuns, error) {
 			return all, err
 		}
 		whole := ctx.Err() == nil
-		run.Whole = whole
+		markWhole(&run, whole)
 		one.shown.end(&run)
 		switch {
 		case i == 0:
@@ -47,7 +48,7 @@ func (s *storm) runSeeds(ctx context.Context) (seedRuns, error) {
 			}
 		}
 		if whole && s.plan.Repeat > 1 {
-			all.ended = append(all.ended, record.SeedOf(&run))
+			all.ended, all.parts = append(all.ended, record.SeedOf(&run)), append(all.parts, seedsOfParts(&run))
 		}
 	}
 	return all, nil

@@ -75,9 +75,10 @@ type simulation struct {
 
 // An ending is what became of one seed of a variant.
 type ending struct {
-	run   *record.Run // of the first seed, also where it was cut; else nil
-	seed  record.Seed // with a repeat
-	whole bool        // it came to its end
+	run   *record.Run   // of the first seed, also where it was cut; else nil
+	seed  record.Seed   // with a repeat
+	parts []record.Seed // of a mixed fleet, so too
+	whole bool          // it came to its end
 }
 
 // A task is what one worker does without a break: the trials of these places.
@@ -161,6 +162,7 @@ func (s *simulation) runAll(ctx context.Context) {
 // recorders are those of one run after another; nil until the first.
 type recorders struct {
 	run    *record.Recorder
+	parts  []*record.Recorder
 	layers []*record.Recorder
 }
 
@@ -170,7 +172,7 @@ func (s *simulation) run(ctx context.Context, at place, r *recorders) ending {
 	t.plan.Seed.Value += uint64(at.seed)
 	t.capacity = s.capacity()
 	t.newBank()
-	t.effects = record.NewEffectTally(s.plan.Clients)
+	t.countEffects()
 	recording := t.recording(sim.LostNames)
 	recording.Shards = 1
 	if r.run == nil {
@@ -179,11 +181,16 @@ func (s *simulation) run(ctx context.Context, at place, r *recorders) ending {
 		r.run.Reset(recording)
 	}
 	t.recorder = r.run
+	r.parts = t.split(recording, r.parts)
 	gauge := s.meter.begin(&t, at.seed)
 	policy := t.policy()
 	c := sim.Config{
 		Plan: policy, Strategy: policy.Strategies[0], Seed: t.plan.Seed.Value, Budget: t.budget, Breakers: t.breakers, Recorder: t.recorder, Effects: t.effects,
-		Beat: gauge.set,
+		Mixture: t.mixture(),
+		Beat:    gauge.set,
+	}
+	if t.parts != nil {
+		c.Plan, c.Strategy = &t.plan, t.plan.Strategies[0]
 	}
 	first := at.seed == 0
 	if first {
@@ -204,6 +211,7 @@ func (s *simulation) run(ctx context.Context, at place, r *recorders) ending {
 	if first {
 		end.Notes = t.virtualNotes(stats, cut)
 	}
+	t.cuts = cutsOf(stats)
 	run := t.summarise(end)
 	if first {
 		chain.summarise(&run, end.At)
@@ -232,7 +240,7 @@ const timerVirtual = "virtual"
 // write has the run write its trace and its log as virtual time passes.
 func (s *simulation) write(c *sim.Config, t *trial, g *gauge) {
 	if s.trace != nil {
-		c.Trace = func(row retry.Row) { s.trace.write(t.variant.Name, row) }
+		c.Trace = func(row retry.Row) { s.trace.write(t.policyOf(row.Client), row) }
 	}
 	if s.log == nil {
 		return
@@ -248,13 +256,14 @@ func (s *simulation) write(c *sim.Config, t *trial, g *gauge) {
 
 // ending keeps of a run what the result needs.
 func (s *simulation) ending(at place, run record.Run, cut bool) ending {
-	run.Whole = !cut
+	markWhole(&run, !cut)
 	e := ending{whole: !cut}
 	if at.seed == 0 {
 		e.run = &run
 	}
 	if s.plan.Repeat > 1 {
 		e.seed = record.SeedOf(&run)
+		e.parts = seedsOfParts(&run)
 	}
 	return e
 }
@@ -278,11 +287,11 @@ func (s *simulation) finish(variant int) {
 	}
 	run := *seeds[0].run
 	if s.plan.Repeat > 1 {
-		ended := make([]record.Seed, 0, len(seeds))
+		ended, parts := make([]record.Seed, 0, len(seeds)), make([][]record.Seed, 0, len(seeds))
 		for i := 0; i < len(seeds) && seeds[i].whole; i++ {
-			ended = append(ended, seeds[i].seed)
+			ended, parts = append(ended, seeds[i].seed), append(parts, seeds[i].parts)
 		}
-		run.Repeats = record.RepeatsOf(s.plan.Seed.Value, s.plan.Repeat, ended)
+		repeated(&run, s.plan, ended, parts)
 	}
 	s.outcomes[variant] = &run
 	s.env.finished(run)

@@ -52,10 +52,10 @@ func (s *storm) run(ctx context.Context) (record.Run, []string, error) {
 
 // target returns the built-in target, which tells s what it sees.
 func (s *storm) target() (*target.Target, error) {
-	s.recorder = record.New(s.recording(fleet.LostNames))
+	s.record()
 	s.arrived = make(crowd, s.plan.Clients)
 	if s.plan.Transport == plan.TransportMemory || s.plan.IdempotencyKey { // else no request says which operation it is of
-		s.effects = record.NewEffectTally(s.plan.Clients)
+		s.countEffects()
 	}
 	return target.New(target.Config{
 		Station:   s.plan.Station(),
@@ -117,6 +117,10 @@ func (s *storm) runBuiltIn(ctx context.Context) (record.Run, []string, error) {
 
 // summarise returns what was measured.
 func (s *storm) summarise(stats fleet.Stats, notes []string) record.Run {
+	s.cuts = make([]cut, len(stats.Parts))
+	for i, x := range stats.Parts {
+		s.cuts[i] = cut{inFlight: x.InFlight, unfinished: x.Unfinished, connections: x.Connections, replayed: x.Replayed}
+	}
 	run := s.trial.summarise(record.End{
 		At:          stats.End,
 		InFlight:    stats.InFlight,
@@ -130,6 +134,13 @@ func (s *storm) summarise(stats fleet.Stats, notes []string) record.Run {
 	})
 	run.Notes = append(run.Notes, clockNotes(&s.plan, &run)...)
 	return run
+}
+
+// record makes the recorders of the run.
+func (s *storm) record() {
+	c := s.recording(fleet.LostNames)
+	s.recorder = record.New(c)
+	s.split(c, nil)
 }
 
 // interim returns what is known of the run while it goes on.
@@ -247,6 +258,7 @@ func (s *storm) fleet() fleet.Config {
 		Policy:     &policy,
 		Budget:     s.budget,
 		Breakers:   s.breakers,
+		Mixture:    s.mixture(),
 		Seed:       p.Seed.Value,
 		SharedSeed: p.SharedSeed,
 		Operations: p.OperationsTotal(),
@@ -271,7 +283,7 @@ func (s *storm) fleet() fleet.Config {
 		cfg.Request.KeyPrefix = fmt.Sprintf("%016x-%s", p.Seed.Value, s.variant.Name)
 	}
 	if s.trace != nil {
-		cfg.Trace = func(row retry.Row) { s.trace.write(s.variant.Name, row) }
+		cfg.Trace = func(row retry.Row) { s.trace.write(s.policyOf(row.Client), row) }
 	}
 	if p.RatePerSecond > 0 {
 		cfg.Open = pace.NewSchedule(p.Schedule(), seed.Stream(p.Seed.Value, seed.Arrivals, 0))

@@ -2,15 +2,15 @@ package load
 
 import (
 	"stormtest/load/backoff"
+	"stormtest/load/plan"
 	"stormtest/load/record"
 )
 
 // addTheory puts beside what a strategy drew how its formula spreads such delays.
-func (t *trial) addTheory(d *record.Detail) {
+func addTheory(d *record.Detail, policy *plan.Plan) {
 	if d == nil {
 		return
 	}
-	policy := t.policy()
 	law, ok := policy.Backoff(policy.Strategies[0]).(backoff.Lawful)
 	if !ok {
 		return

@@ -38,7 +38,12 @@ type trial struct {
 
 	recorder *record.Recorder
 	// effects counts what the target did twice; nil where it does not know which operation a request is of.
-	effects  *record.EffectTally
+	effects *record.EffectTally
+	// parts are those of a mixed fleet, dealt to them as deal says; nil where all clients follow one policy.
+	parts []part
+	deal  plan.Deal
+	cuts  []cut // of each part; known when the run is over
+	// What follows is of a fleet of one policy.
 	budget   *budget.Bank  // nil: every retry is allowed
 	breakers *breaker.Bank // nil: every attempt may leave
 }
@@ -48,16 +53,20 @@ func (t *trial) policy() *plan.Plan { return t.variant.Parts[0].Plan }
 
 // newBank opens the trial's retry budgets and circuit breakers.
 func (t *trial) newBank() {
+	t.divide()
+	if t.parts != nil {
+		return
+	}
 	p := &t.plan
 	chance := func(account uint32) *rand.Rand { return seed.Stream(p.Seed.Value, seed.Budget, account) }
-	t.budget = budget.NewBank(t.policy().Budget, p.Clients, chance, budget.Series{Width: p.Bucket, Intervals: int(p.Duration / p.Bucket)})
+	t.budget = budget.NewBank(t.policy().Budget, p.Clients, chance, t.series())
 	t.breakers = breaker.NewBank(t.policy().Breaker, p.Clients, func(b uint32) *rand.Rand { return seed.Stream(p.Seed.Value, seed.Breaker, b) })
 }
 
-// recording says over which windows the run is measured; lost are the ways in which its engine loses an
+// recordingOf says over which windows clients of one policy are measured; lost are the ways in which the engine loses an
 // attempt.
-func (t *trial) recording(lost []string) record.Config {
-	p, policy := &t.plan, t.policy()
+func (t *trial) recordingOf(policy *plan.Plan, lost []string) record.Config {
+	p := &t.plan
 	entry, params := entryOf(policy), policy.Params()
 	c := record.Config{
 		Bucket:            p.Bucket,
@@ -121,7 +130,7 @@ func names[T interface {
 // summarise returns what was measured; of e, what the trial itself knows is filled in.
 func (t *trial) summarise(e record.End) record.Run {
 	e.Strategy, e.Engine, e.ArrivalsMeasuredAt = t.variant.Name, t.engine, t.measuredAt
-	e.Budget, e.Breaker = t.budgeted(e.At), t.broken(e.At)
+	e.Budget, e.Breaker = budgeted(t.budget, t.policy(), t.capacity, e.At), broken(t.breakers, t.policy(), e.At)
 	if t.effects != nil && t.effects.Forgotten > 0 {
 		e.Notes = append(e.Notes, fmt.Sprintf("%d pieces of work were for operations that their clients had left 32 or more operations ago, and are not among the effects", t.effects.Forgotten))
 	}
@@ -130,30 +139,35 @@ func (t *trial) summarise(e record.End) record.Run {
 		sums := t.effects.Sums()
 		run.Effects = &sums
 	}
-	t.addTheory(run.Detail)
-	run.Preset = t.preset()
+	if t.parts != nil {
+		run.Parts = t.summariseParts(e)
+		run.Notes = append(run.Notes, partNotes(&run, t.plan.RatePerSecond > 0)...)
+		return run
+	}
+	addTheory(run.Detail, t.policy())
+	run.Preset = presetNamed(t.variant.Name)
 	return run
 }
 
-// preset says whose policy the trial's is, nil where it is the plan's own.
-func (t *trial) preset() *record.Preset {
-	if len(t.plan.Presets) == 0 {
+// presetNamed says whose policy it is that has the name, nil where it is the plan's own.
+func presetNamed(name string) *record.Preset {
+	s, ok := plan.PresetNamed(name)
+	if !ok {
 		return nil
 	}
-	s, _ := plan.PresetNamed(t.variant.Name)
 	return &record.Preset{Name: s.Name, Source: s.Source, Version: s.Version, Hazards: append([]string{}, s.Hazards...)}
 }
 
-// budgeted is what the retry budgets have counted, nil without one.
-func (t *trial) budgeted(end time.Duration) *record.Budget {
-	if t.budget == nil {
+// budgeted is what the retry budgets of a policy have counted, nil without one.
+func budgeted(bank *budget.Bank, p *plan.Plan, capacity *float64, end time.Duration) *record.Budget {
+	if bank == nil {
 		return nil
 	}
-	p, l := t.policy(), t.budget.Ledger(end)
+	l := bank.Ledger(end)
 	b := &record.Budget{
 		Kind:       p.Budget.Kind.String(),
 		Parameters: p.BudgetNumbers(),
-		Accounts:   t.budget.Accounts(),
+		Accounts:   bank.Accounts(),
 		Deposits:   l.Deposits,
 		Taken:      l.Taken,
 		Returned:   l.Returned,
@@ -171,24 +185,24 @@ func (t *trial) budgeted(end time.Duration) *record.Budget {
 	}
 	if floor := p.BudgetFloor(); floor > 0 {
 		b.FloorPerSecond = &floor
-		if t.capacity != nil && *t.capacity > 0 {
-			over := floor / *t.capacity
+		if capacity != nil && *capacity > 0 {
+			over := floor / *capacity
 			b.FloorOverCapacity = &over
 		}
 	}
 	return b
 }
 
-// broken is what the circuit breakers have done, nil without one.
-func (t *trial) broken(end time.Duration) *record.Breaker {
-	if t.breakers == nil {
+// broken is what the circuit breakers of a policy have done, nil without one.
+func broken(bank *breaker.Bank, p *plan.Plan, end time.Duration) *record.Breaker {
+	if bank == nil {
 		return nil
 	}
-	l := t.breakers.Ledger(end)
+	l := bank.Ledger(end)
 	b := &record.Breaker{
-		Kind:           t.policy().Breaker.Kind.String(),
-		Parameters:     t.policy().BreakerNumbers(),
-		Breakers:       t.breakers.Breakers(),
+		Kind:           p.Breaker.Kind.String(),
+		Parameters:     p.BreakerNumbers(),
+		Breakers:       bank.Breakers(),
 		Opened:         l.Opened,
 		Reopened:       l.Reopened,
 		Closed:         l.Closed,

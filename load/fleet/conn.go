@@ -235,6 +235,7 @@ func (c *client) failed(ctx context.Context, o retry.Outcome) (retry.Outcome, ti
 	if cut && (o.Kind == retry.Timeout || !connected) {
 		c.recordSent(c.number())
 		c.f.inFlight.Add(1)
+		c.flying = true
 		switch {
 		case !connected:
 			c.recordLost(lostConnecting)

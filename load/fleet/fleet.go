@@ -67,6 +67,9 @@ type Config struct {
 	Budget *budget.Bank
 	// Breakers are what every attempt must pass; nil is none.
 	Breakers *breaker.Bank
+	// Mixture, where set, is the fleet: its parties have the place of Policy, Budget and Breakers. A recorder that is split
+	// must be split as it is.
+	Mixture *retry.Mixture
 	// Seed is the run's; SharedSeed gives every client the streams of client 0.
 	Seed       uint64
 	SharedSeed bool
@@ -133,7 +136,15 @@ type Stats struct {
 	Sent, Lost, Resets []int64
 	// Hedging is what became of copies.
 	Hedging record.Hedging
+	// Parts are what of these is of each party of a mixture; nil without one.
+	Parts []PartStats
 }
+
+// PartStats is what of Stats is of one party.
+type PartStats struct{ InFlight, Unfinished, Connections, Replayed int64 }
+
+// A partCount counts what is of one party.
+type partCount struct{ connections, replayed atomic.Int64 }
 
 // A Fleet is one run's clients. Connect, Run and Close are called in this order, once each.
 //
@@ -161,14 +172,45 @@ type Fleet struct {
 	hurried  atomic.Int64
 	replayed atomic.Int64
 
+	parts []partCount // of the parties of a mixture
+
 	opening wake.Event // the next operation of an open loop
 	idle    idleQueue
+}
+
+// part returns the count of a client's party, nil where there is no mixture.
+func (f *Fleet) part(client int) *partCount {
+	if f.cfg.Mixture == nil {
+		return nil
+	}
+	return &f.parts[f.cfg.Mixture.Of[client]]
+}
+
+// partsOf returns what the ends of the clients were, by party.
+func (c *Config) partsOf(clients int, ledger func(i int) *ledger) []PartStats {
+	if c.Mixture == nil {
+		return nil
+	}
+	parts := make([]PartStats, len(c.Mixture.Parties))
+	for i := range clients {
+		part, l := &parts[c.Mixture.Of[i]], ledger(i)
+		if l.flying {
+			part.InFlight++
+		}
+		if l.begun {
+			part.Unfinished++
+		}
+	}
+	return parts
 }
 
 // New returns a fleet that has no connections yet.
 func New(cfg Config) *Fleet {
 	f := &Fleet{cfg: cfg, trips: cfg.alwaysTrips(), clients: make([]client, cfg.Clients)}
 	f.opening.ID = openingID
+	if cfg.Mixture != nil {
+		f.parts = make([]partCount, len(cfg.Mixture.Parties))
+	}
 	for i := range f.clients {
 		c := &f.clients[i]
 		c.f, c.ev.ID = f, i
@@ -269,6 +311,9 @@ func (f *Fleet) dial(ctx context.Context, client int) (net.Conn, error) {
 		return nil, err
 	}
 	f.connections.Add(1)
+	if part := f.part(client); part != nil {
+		part.connections.Add(1)
+	}
 	return conn, nil
 }
 
@@ -381,6 +426,10 @@ func (f *Fleet) stats(end time.Duration) Stats {
 		}
 	}
 	stats.Hedging = hedged(f.calls)
+	stats.Parts = f.cfg.partsOf(len(f.clients), func(i int) *ledger { return &f.clients[i].ledger })
+	for i := range stats.Parts {
+		stats.Parts[i].Connections, stats.Parts[i].Replayed = f.parts[i].connections.Load(), f.parts[i].replayed.Load()
+	}
 	return stats
 }
 

@@ -21,6 +21,7 @@ type ledger struct {
 	resets    int64 // of the others, reset and not seen to arrive
 
 	begun    bool          // an operation is under way
+	flying   bool          // the end of the run cut an attempt short
 	hinted   bool          // the attempt's due moment is a server's floor
 	hedge    bool          // the attempt is a copy of one that is under way
 	gated    bool          // attempts ask before they leave
@@ -36,10 +37,14 @@ func (l *ledger) init(cfg *Config, id int) {
 	if cfg.SharedSeed {
 		stream = 0
 	}
-	l.policy.Init(cfg.Policy, seed.Stream(cfg.Seed, seed.Backoff, stream), seed.Stream(cfg.Seed, seed.RetryAfter, stream))
-	l.policy.Under(cfg.Budget.Account(id))
-	l.policy.Behind(cfg.Breakers.Breaker(id))
-	l.gated = cfg.Breakers != nil || cfg.Budget.Gates()
+	party, place := &retry.Party{Policy: cfg.Policy, Budget: cfg.Budget, Breakers: cfg.Breakers}, id
+	if cfg.Mixture != nil {
+		party, place = cfg.Mixture.Party(id)
+	}
+	l.policy.Init(party.Policy, seed.Stream(cfg.Seed, seed.Backoff, stream), seed.Stream(cfg.Seed, seed.RetryAfter, stream))
+	l.policy.Under(party.Budget.Account(place))
+	l.policy.Behind(party.Breakers.Breaker(place))
+	l.gated = party.Gates()
 }
 
 // admit asks whether the attempt under way may leave, once: one that has waited has what it waited for.

@@ -326,11 +326,13 @@ func (m *Memory) end() Stats {
 		if c.state == sent {
 			c.recordSent(c.policy.Attempt())
 			stats.InFlight++
+			c.flying = true
 		}
 		if c.unfinished(stats.End) {
 			stats.Unfinished++
 		}
 		stats.Sent[i], stats.Lost[i] = c.attempts, c.lost
 	}
+	stats.Parts = m.cfg.partsOf(len(m.clients), func(i int) *ledger { return &m.clients[i].ledger })
 	return stats
 }

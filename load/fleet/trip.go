@@ -238,7 +238,11 @@ func (t *trip) begin() int {
 func (t *trip) end() {
 	t.mu.Lock()
 	t.attempt++
-	t.c.f.replayed.Add(int64(max(0, t.writes-1)))
+	again := int64(max(0, t.writes-1))
+	t.c.f.replayed.Add(again)
+	if part := t.c.f.part(t.c.id); part != nil {
+		part.replayed.Add(again)
+	}
 	t.mu.Unlock()
 	t.dials.Wait()
 }

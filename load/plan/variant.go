@@ -87,9 +87,15 @@ func (p *Plan) VariantNamed(name string) (Variant, bool) {
 	return Variant{}, false
 }
 
-// GateNames are the names that a gate may begin with: those of the runs, and of the layers.
+// GateNames are the names that a gate may begin with: those of the runs, or of a mixed fleet of its parts, and of the
+// layers. The plan must be valid.
 func (p *Plan) GateNames() []string {
-	names := p.RunNames()
+	var names []string
+	for _, v := range p.Variants() {
+		for _, part := range v.Parts {
+			names = append(names, part.Name)
+		}
+	}
 	for _, l := range p.Layers {
 		names = append(names, l.Name)
 	}
@@ -101,17 +107,6 @@ func (p *Plan) RunNames() []string {
 	var names []string
 	for _, v := range p.Variants() {
 		names = append(names, v.Name)
-	}
-	return names
-}
-
-// PolicyNames are the names by which a gate means a run, or of a mixed fleet a part of it. The plan must be valid.
-func (p *Plan) PolicyNames() []string {
-	var names []string
-	for _, v := range p.Variants() {
-		for _, part := range v.Parts {
-			names = append(names, part.Name)
-		}
 	}
 	return names
 }

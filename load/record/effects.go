@@ -16,6 +16,8 @@ type EffectTally struct {
 
 	clients []effectWindow
 	sums    Effects
+	of      []uint8   // of a mixed fleet: each client's part
+	parts   []Effects // of these
 }
 
 // An effectWindow holds the last operations of one client: bit i stands for newest-i.
@@ -44,18 +46,35 @@ func (t *EffectTally) Done(client uint32, operation int64) {
 		return
 	}
 	bit := uint32(1) << (w.newest - number)
-	switch {
-	case w.done&bit == 0:
-		w.done |= bit
-		t.sums.Done++
-	case w.again&bit == 0:
+	done, again := w.done&bit != 0, w.again&bit != 0
+	w.done |= bit
+	if done {
 		w.again |= bit
-		t.sums.Duplicated++
-		t.sums.Extra++
-	default:
-		t.sums.Extra++
+	}
+	t.sums.add(done, again)
+	if t.of != nil {
+		t.parts[t.of[client]].add(done, again)
 	}
 }
+
+// add counts a piece of work for an operation that was done before, or even again.
+func (e *Effects) add(done, again bool) {
+	switch {
+	case !done:
+		e.Done++
+	case !again:
+		e.Duplicated++
+		e.Extra++
+	default:
+		e.Extra++
+	}
+}
+
+// Split has the effects of so many parts of the fleet counted beside those of the whole: of gives every client its part.
+func (t *EffectTally) Split(of []uint8, parts int) { t.of, t.parts = of, make([]Effects, parts) }
+
+// Part returns what was counted so far of a part.
+func (t *EffectTally) Part(i int) Effects { return t.parts[i] }
 
 // Sums returns what was counted so far.
 func (t *EffectTally) Sums() Effects { return t.sums }

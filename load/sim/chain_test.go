@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"math/rand/v2"
+	"reflect"
 	"testing"
 
 	"stormtest/load/backoff"
@@ -80,7 +81,7 @@ func TestChainIsTheEngine(t *testing.T) {
 			cs, runs := chained(&p, 1, func(r retry.Row) { chainRows = append(chainRows, r) })
 			l := cs.Links[0]
 			if got := (sim.Stats{End: cs.End, Attempts: l.Attempts, Arrivals: l.Arrivals, Succeeded: l.Succeeded, GaveUp: l.GaveUp, Unfinished: l.Unfinished,
-				InFlight: l.InFlight, Unstarted: l.Unstarted, Completion: l.Completion, Events: s.Events}); got != s {
+				InFlight: l.InFlight, Unstarted: l.Unstarted, Completion: l.Completion, Events: s.Events}); !reflect.DeepEqual(got, s) {
 				t.Errorf("%v, %s: %+v, want %+v", lines, strategy, got, s)
 			}
 			if got, want := marshal(t, runs[0]), marshal(t, want); got != want {

@@ -69,6 +69,9 @@ func (e *engine) begin(id uint32, due time.Duration) {
 
 // judgeOf returns the judge, ready to decide for a client.
 func (e *engine) judgeOf(id uint32) *retry.Judge {
+	if e.mixture != nil {
+		return e.judgeOfParty(id)
+	}
 	if e.budget != nil {
 		e.judge.Under(e.budget.Account(int(id)))
 	}
@@ -76,6 +79,24 @@ func (e *engine) judgeOf(id uint32) *retry.Judge {
 		e.judge.Behind(e.breakers.Breaker(int(id)))
 	}
 	return &e.judge
+}
+
+// judgeOfParty is judgeOf in a mixture.
+func (e *engine) judgeOfParty(id uint32) *retry.Judge {
+	party, place := e.mixture.Party(int(id))
+	judge := &e.judges[e.mixture.Of[id]]
+	judge.Under(party.Budget.Account(place))
+	judge.Behind(party.Breakers.Breaker(place))
+	return judge
+}
+
+// timeout is how long the attempt of a client may take that leaves now.
+func (e *engine) timeout(id uint32) time.Duration {
+	judge := &e.judge
+	if e.mixture != nil {
+		judge = &e.judges[e.mixture.Of[id]]
+	}
+	return judge.AttemptTimeout(&e.clients[id].state, e.now)
 }
 
 // send lets the attempt leave that is due now, if it may.
@@ -112,7 +133,7 @@ func (e *engine) admitted(id uint32) bool {
 func (e *engine) leave(id uint32) {
 	c := &e.clients[id]
 	e.stats.Attempts++
-	if e.budget != nil {
+	if e.paid {
 		e.judgeOf(id).Leave(&c.state, e.now)
 	}
 	switch {
@@ -123,7 +144,7 @@ func (e *engine) leave(id uint32) {
 		e.depart(id)
 		return
 	}
-	adm := e.reach(originOf(id, c.operations()).tag(e.flights.spare()), e.timeLeft(&c.state))
+	adm := e.reach(originOf(id, c.operations()).tag(e.flights.spare()), e.timeLeft(id))
 	switch adm.Kind {
 	case station.Rejected, station.Failed:
 		e.turnAway(id, &adm)
@@ -136,11 +157,11 @@ func (e *engine) leave(id uint32) {
 }
 
 // timeLeft is how long an attempt that leaves now may take, where the target is told; else it is not worked out.
-func (e *engine) timeLeft(state *retry.State) time.Duration {
+func (e *engine) timeLeft(id uint32) time.Duration {
 	if !e.plan.PropagateDeadline {
 		return retry.NoLimit
 	}
-	return e.judge.AttemptTimeout(state, e.now)
+	return e.timeout(id)
 }
 
 // reach brings an attempt to the target, which is told how much time it has left.
@@ -199,7 +220,7 @@ func (e *engine) admit(id uint32, adm *station.Admission) {
 	f.client, f.attempt, f.left, f.reached = id, int32(a.number), e.now, e.now
 	f.origin = originOf(id, c.operations())
 	f.job, f.waited, f.inside = adm.Job, true, true
-	f.deadline = e.now + e.judge.AttemptTimeout(&c.state, e.now)
+	f.deadline = e.now + e.timeout(id)
 	e.watch(flight)
 	e.look()
 }

@@ -65,7 +65,7 @@ func (e *engine) board(id uint32) (f *flight, at uint32) {
 	f, at = e.flights.take()
 	f.client, f.attempt, f.left, f.reached, f.waited = id, int32(state.Attempt()), e.now, -1, true
 	f.origin = originOf(id, e.clients[id].operations())
-	f.deadline = e.now + e.judge.AttemptTimeout(state, e.now)
+	f.deadline = e.now + e.timeout(id)
 	return f, at
 }
 

@@ -46,6 +46,9 @@ type Config struct {
 	Budget *budget.Bank
 	// Breakers are what every attempt must pass; nil is none.
 	Breakers *breaker.Bank
+	// Mixture, where set, is the fleet: its parties have the place of Strategy, Budget and Breakers. A recorder that is
+	// split must be split as it is.
+	Mixture *retry.Mixture
 	// Recorder takes what is measured; nil measures nothing, and the run is counted in Stats only.
 	Recorder *record.Recorder
 	// Effects, where set, counts how often the work of each operation was done.
@@ -74,7 +77,12 @@ type Stats struct {
 	Completion time.Duration
 	// Events is how many the engine handled: attempts, completions, timeouts and messages.
 	Events int64
+	// Cuts are what the end cut short of each party of a mixture; nil without one.
+	Cuts []Cut
 }
+
+// A Cut is what the end of a run cut short of one party, of Stats.Unfinished and Stats.InFlight.
+type Cut struct{ Unfinished, InFlight int64 }
 
 // Run runs the plan to its end, or until ctx is cancelled, which it looks at every 65,536 events.
 // A run that was broken off is what it was until then: its books balance.
@@ -98,11 +106,14 @@ type engine struct {
 
 	policy   retry.Policy
 	judge    retry.Judge
-	budget   *budget.Bank  // nil: every retry is allowed
-	breakers *breaker.Bank // nil: every attempt may leave
-	gated    bool          // attempts ask before they leave
-	chance   delayChance   // what the judge draws from
-	hint     streams       // what it draws the spread of a hint from; empty where the policy does not
+	mixture  *retry.Mixture // nil: all clients follow policy
+	judges   []retry.Judge  // of its parties
+	paid     bool           // there are budgets
+	budget   *budget.Bank   // nil: every retry is allowed
+	breakers *breaker.Bank  // nil: every attempt may leave
+	gated    bool           // attempts ask before they leave
+	chance   delayChance    // what the judge draws from
+	hint     streams        // what it draws the spread of a hint from; empty where the policy does not
 
 	station *station.Station // nil: the target is row
 	row     *row
@@ -134,6 +145,7 @@ func newEngine(c Config) *engine {
 	e := &engine{
 		plan: p, policy: p.Policy(c.Strategy), trace: c.Trace, beat: c.Beat, effects: c.Effects, budget: c.Budget, breakers: c.Breakers,
 		gated:    c.Breakers != nil || c.Budget.Gates(),
+		paid:     c.Budget != nil,
 		instant:  p.Model == plan.ModelRejectIfBusy,
 		net:      newNetwork(p, c.Seed),
 		queue:    newQueue(p.Clients),
@@ -151,7 +163,11 @@ func newEngine(c Config) *engine {
 		e.rec = c.Recorder.Solo()
 	}
 	e.judge.Init(&e.policy, rand.New(&e.chance), rand.New(&e.hint))
-	e.populate(c.Seed)
+	spread := e.policy.RetryAfterJitter > 0
+	if c.Mixture != nil {
+		spread = e.mix(c.Mixture)
+	}
+	e.populate(c.Seed, spread)
 	if e.net != nil { // each attempt is a flight, and growing to that by doubling would take three times the memory
 		e.flights.all = make([]flight, 0, p.Clients)
 	}
@@ -161,12 +177,26 @@ func newEngine(c Config) *engine {
 	return e
 }
 
-// populate makes the clients, each with streams of its own or all with those of client 0.
-func (e *engine) populate(run uint64) {
+// mix makes the judges of a mixture, and reports whether one of them spreads hints by draws of its own.
+func (e *engine) mix(m *retry.Mixture) (spread bool) {
+	e.mixture, e.judges, e.stats.Cuts = m, make([]retry.Judge, len(m.Parties)), make([]Cut, len(m.Parties))
+	backoffs, hints := rand.New(&e.chance), rand.New(&e.hint)
+	for i := range m.Parties {
+		party := &m.Parties[i]
+		e.judges[i].Init(party.Policy, backoffs, hints)
+		e.gated, e.paid = e.gated || party.Gates(), e.paid || party.Budget != nil
+		spread = spread || party.Policy.RetryAfterJitter > 0
+	}
+	return spread
+}
+
+// populate makes the clients, each with streams of its own or all with those of client 0; with one for hints, too, where
+// their spread is drawn.
+func (e *engine) populate(run uint64, spread bool) {
 	n := e.plan.Clients
 	e.clients = make([]client, n)
 	e.chance.clients = e.clients
-	if e.policy.RetryAfterJitter > 0 {
+	if spread {
 		e.hint.all = make([]rand.PCG, n)
 	}
 	for i := range e.clients {
@@ -336,6 +366,14 @@ func (e *engine) tell(now time.Duration) {
 	}
 }
 
+// cutOf is what is cut short of a client's party; nil where there is no mixture.
+func (e *engine) cutOf(id uint32) *Cut {
+	if e.mixture == nil {
+		return nil
+	}
+	return &e.stats.Cuts[e.mixture.Of[id]]
+}
+
 // end counts what the end of the run cut short.
 func (e *engine) end() Stats {
 	s := &e.stats
@@ -347,6 +385,9 @@ func (e *engine) end() Stats {
 		}
 		if f.waited {
 			s.InFlight++
+			if cut := e.cutOf(f.client); cut != nil {
+				cut.InFlight++
+			}
 			if e.rec != nil {
 				e.rec.Of(f.client).Sent(record.Sent{Attempt: int(f.attempt), Due: f.left, At: f.left})
 			}
@@ -355,6 +396,9 @@ func (e *engine) end() Stats {
 	for i := range e.clients {
 		if state := &e.clients[i].state; state.Open() {
 			s.Unfinished++
+			if cut := e.cutOf(uint32(i)); cut != nil {
+				cut.Unfinished++
+			}
 			e.judgeOf(uint32(i)).Cancel(state, s.End)
 		}
 	}

@@ -35,14 +35,14 @@ func Evaluate(gates []Gate, result *record.Result) []record.Gate {
 				rows = append(rows, row)
 				continue
 			}
-			if within := inside(run, g.Strategy); within != nil {
-				row := g.judgeInside(result, run, within)
-				row.Gate = g.Text
-				if several {
-					row.Gate = run.Strategy + ": " + g.Text
-				}
-				rows = append(rows, row)
+			row, known := g.judgeNamed(result, run)
+			if !known {
+				continue
 			}
+			if row.Gate = g.Text; several {
+				row.Gate = run.Strategy + ": " + g.Text
+			}
+			rows = append(rows, row)
 		}
 		for _, strategy := range missing {
 			if g.Strategy == "" && len(result.Runs) > 0 {
@@ -54,6 +54,26 @@ func Evaluate(gates []Gate, result *record.Result) []record.Gate {
 		}
 	}
 	return rows
+}
+
+// judgeNamed holds the gate against what of a run has its name: a part of a mixed fleet, of which as much is known as of a
+// run, or a service behind the first. known is false where there is none.
+func (g Gate) judgeNamed(result *record.Result, run *record.Run) (row record.Gate, known bool) {
+	for i := range run.Parts {
+		part := &run.Parts[i]
+		if part.Name != g.Strategy || part.Run == nil {
+			continue
+		}
+		row = g.judge(result, part.Run)
+		if row.Value == nil && strings.Contains(row.Reason, "capacity") {
+			row.Reason = "no data: the capacity is the whole fleet's, and not one of its parts'"
+		}
+		return row, true
+	}
+	if within := inside(run, g.Strategy); within != nil {
+		return g.judgeInside(result, run, within), true
+	}
+	return row, false
 }
 
 // Passed reports whether every row is OK. It is true of no rows at all: nothing was asked.
@@ -76,13 +96,18 @@ func didNotRun(strategy string) string {
 	return "no data: strategy " + strategy + " did not run"
 }
 
-// Strategies lists the names that a gate on a result may begin with: of the strategies that ran, of those of its plan that
-// did not, and of the services behind the first.
+// Strategies lists the names that a gate on a result may begin with: of the strategies that ran, or of a mixed fleet of its
+// parts, of those of its plan that did not run, and of the services behind the first.
 func Strategies(result *record.Result) []string {
 	var names, within []string
 	for i := range result.Runs {
 		run := &result.Runs[i]
-		names = append(names, run.Strategy)
+		if len(run.Parts) == 0 {
+			names = append(names, run.Strategy)
+		}
+		for k := range run.Parts {
+			names = append(names, run.Parts[k].Name)
+		}
 		for _, l := range run.Layers {
 			if !slices.Contains(within, l.Name) {
 				within = append(within, l.Name)
@@ -129,13 +154,23 @@ func mustLookup(name string) Metric {
 func notRun(result *record.Result) []string {
 	var plan struct {
 		Strategy string `json:"strategy"`
+		Preset   string `json:"preset"`
+		Fleet    string `json:"fleet"`
 	}
 	outside := func(r record.Run) bool { return r.Outside != nil }
 	if json.Unmarshal(result.Plan, &plan) != nil || slices.ContainsFunc(result.Runs, outside) {
 		return nil
 	}
+	const none = "none" // of presets, or of parts
+	if plan.Fleet != "" && plan.Fleet != none {
+		return nil // one run, of which nothing is said where it is not there
+	}
+	names := plan.Strategy
+	if plan.Preset != "" && plan.Preset != none {
+		names = plan.Preset
+	}
 	var missing []string
-	for name := range strings.SplitSeq(plan.Strategy, ",") {
+	for name := range strings.SplitSeq(names, ",") {
 		name = strings.TrimSpace(name)
 		ran := slices.ContainsFunc(result.Runs, func(r record.Run) bool { return r.Strategy == name })
 		if !ran && IsName(name) && name != "all" {

@@ -4,8 +4,9 @@
 // The grammar:
 //
 //	gate     = [ strategy ":" ] metric op value [ "@" over ]
-//	strategy = name                       ; as in --strategy; without it, every run is meant. Also a layer of the plan: that
-//	                                      ; service in every run, of which with a repeat only the first seed is known
+//	strategy = name                       ; as in --strategy, --preset or --fleet; without it, every run is meant. Also a layer
+//	                                      ; of the plan: that service in every run, of which with a repeat only the first
+//	                                      ; seed is known
 //	metric   = name                       ; see Metrics and record.Families; aliases are read too
 //	name     = letter { letter | digit | "_" | "-" }   ; lower case
 //	op       = "<" | "<=" | ">" | ">=" | "==" | "!="
@@ -133,12 +134,16 @@ func Parse(text string) (Gate, error) {
 }
 
 // CheckStrategies returns a fault (an *Error, joined) for every gate that names a strategy which
-// is not among those of the plan. Call it before the run: such a gate could only ever fail.
+// is not among those of the plan, or a preset or a part of a mixed fleet, or that two of them have the name of. Call it before the run: such a gate could only ever fail.
 func CheckStrategies(gates []Gate, names []string) error {
 	var faults []error
 	for _, g := range gates {
 		if g.Strategy != "" && !slices.Contains(names, g.Strategy) {
 			problem := fmt.Sprintf("strategy %s is not in the plan, which runs %s", g.Strategy, strings.Join(names, ", "))
+			faults = append(faults, &Error{g.Text, []string{problem}})
+		}
+		if i := slices.Index(names, g.Strategy); i >= 0 && slices.Contains(names[i+1:], g.Strategy) {
+			problem := fmt.Sprintf("%s is the name of two: of %s", g.Strategy, strings.Join(names, ", "))
 			faults = append(faults, &Error{g.Text, []string{problem}})
 		}
 	}
