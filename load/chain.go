@@ -36,7 +36,7 @@ func (t *trial) layerTrials() []*layerTrial {
 			name = strategy
 		}
 		l.variant = plan.Variant{Name: name, Parts: []plan.Part{{Name: name, Share: 1, Plan: link.Plan}}}
-		l.capacity, l.recorder = &link.Plan.CapacityPerSecond, nil
+		l.capacity, l.recorder, l.effects = &link.Plan.CapacityPerSecond, nil, nil // effects are the clients'
 		l.newBank()
 		list = append(list, l)
 	}

@@ -54,7 +54,10 @@ func figures(run *record.Run, tied bool) string {
 		Arrivals   int64
 		Served     []int64
 		Elapsed    *int64
-	}{run.Operations, attempts, run.Hedging, run.Budget, run.Books.Arrivals, ends(run), run.Elapsed.Max})
+		Effects    *record.Effects
+		Dropped    *record.Dropped
+		Breaker    *record.Breaker
+	}{run.Operations, attempts, run.Hedging, run.Budget, run.Books.Arrivals, ends(run), run.Elapsed.Max, run.Effects, run.Dropped, run.Breaker})
 	if err != nil {
 		panic(err)
 	}
@@ -90,6 +93,12 @@ func TestChainAgreesWithVirtualTime(t *testing.T) {
 		{"hedges against a dead end", []string{"capacity: 0/s", "hedge: 13ms,3"}},
 		{"hedges against one that hangs", []string{"outage: ['0s..400ms=hang']", "hedge: 37ms,2", "timeout: 100ms"}},
 		{"hedges with a budget", []string{"capacity: 0/s", "hedge: 13ms,3", "budget: grpc"}},
+		{"layers that fail, each in its way", []string{"rate: 97/s", "ramp: 0s", "clients: 40", "duration: 1s", "outage: ['51ms..103ms=reset']",
+			"layer: ['b;capacity=400/s;queue=30;outage=152ms..217ms=refuse', 'c;capacity=500/s;queue=20;outage=301ms..333ms;outage=352ms..409ms=hang;timeout=29ms']"}},
+		{"hints", []string{"layer: ['b;capacity=20/s;queue=1;send-retry-after=1s']"}},
+		{"expired work is dropped", []string{"timeout: 55ms", "propagate-deadline: true", "expired: drop", "layer: ['b;capacity=40/s;queue=30']"}},
+		{"an open loop", []string{"rate: 60/s", "ramp: 0s", "duration: 2s", "layer: ['b;capacity=45/s;queue=9']"}},
+		{"hedges in an open loop", []string{"rate: 60/s", "ramp: 0s", "duration: 2s", "capacity: 61/s", "workers: 3", "hedge: 53ms,1"}},
 		{"hedges of a service", []string{"layer: ['b;capacity=30/s;workers=3;queue=9;hedge=41ms,1']"}},
 	}
 	for _, tt := range tests {
