@@ -62,7 +62,7 @@ func fits(clients, each int, descriptors, ports int64) error {
 		}
 	}
 	if ports >= 0 && int64(clients) > ports {
-		return fmt.Errorf("%w: clients = %d need a local port each, and the system hands out %d: at most %d clients fit, or widen net.ipv4.ip_local_port_range",
+		return fmt.Errorf("%w: clients = %d need a local port for each connection, and the system hands out %d: at most %d clients fit, or widen net.ipv4.ip_local_port_range",
 			ErrLimit, clients, ports, ports)
 	}
 	return nil

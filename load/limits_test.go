@@ -43,6 +43,32 @@ func TestFits(t *testing.T) {
 	}
 }
 
+// What descriptors the clients leave are shared by the services behind the first one.
+func TestConnectionsOfLayers(t *testing.T) {
+	tests := []struct {
+		name            string
+		clients, layers int
+		descriptors     int64
+		want            int // 0: too few
+	}{
+		{"no layers", 2000, 0, 100, connectionsMost},
+		{"nothing known", 2000, 3, -1, connectionsMost},
+		{"as many as are of use", 2000, 2, 1 << 20, connectionsMost},
+		{"what is left", 2000, 3, 20000, (20000 - 64 - 4000) / 6},
+		{"the least", 100, 2, 64 + 200 + 64, connectionsFirst},
+		{"one less", 100, 2, 64 + 200 + 63, 0},
+		{"nothing left", 2000, 1, 1000, 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := connectionsOfLayers(tt.clients, tt.layers, tt.descriptors)
+			if got != tt.want || (err == nil) != (tt.want > 0) || err != nil && !errors.Is(err, ErrLimit) {
+				t.Errorf("connectionsOfLayers(%d, %d, %d) = %d, %v, want %d", tt.clients, tt.layers, tt.descriptors, got, err, tt.want)
+			}
+		})
+	}
+}
+
 // A port serves once for each address, and a unix socket needs none.
 func TestPortsTo(t *testing.T) {
 	for _, tt := range []struct {

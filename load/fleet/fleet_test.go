@@ -45,6 +45,7 @@ type plan struct {
 	method     string
 	retryOn    string
 	base       time.Duration
+	hedge      retry.Hedge
 	honour     bool          // Retry-After
 	perSecond  float64       // above 0: an open loop
 	duration   time.Duration // 0 is a minute
@@ -155,7 +156,7 @@ func config(t *testing.T, p plan, network *targettest.Network, recorder *record.
 	return fleet.Config{
 		Clients: p.clients,
 		Policy: &retry.Policy{
-			Strategy: entry.New(params), MaxRetries: p.retries, Timeout: p.timeout, RetryOn: set, Method: p.method, IdempotencyKey: true,
+			Strategy: entry.New(params), MaxRetries: p.retries, Hedge: p.hedge, Timeout: p.timeout, RetryOn: set, Method: p.method, IdempotencyKey: true,
 			HonourRetryAfter: p.honour, RetryAfterJitter: retry.StrategyDraw,
 		},
 		Operations: p.operations,

@@ -21,6 +21,9 @@ func TestFor(t *testing.T) {
 		{name: "default"},
 		{name: "several seeds", flags: []plan.Setting{{"repeat", "7"}}},
 		{name: "another way to the same target", flags: []plan.Setting{{"transport", "memory"}}},
+		{name: "layers and hedges without sockets", flags: []plan.Setting{{"transport", "memory"}, {"hedge", "1s"}, {"layer", "db;capacity=5/s"}},
+			real: `layer: "db;capacity=5/s": want none with transport memory in real time: services call each other over sockets; stormtest sim has chains of any size` + "\n" +
+				`hedge: "1s,1": want off with transport memory in real time: copies of an attempt go over connections of their own; stormtest sim has fleets of any size with them`},
 		{name: "a probe that nobody wants", flags: []plan.Setting{{"probe", "off"}}},
 		{name: "as many as goroutines go", flags: []plan.Setting{{"clients", "1000000"}}},
 		{name: "one more", flags: []plan.Setting{{"clients", "1000001"}},
