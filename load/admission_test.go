@@ -1,8 +1,11 @@
 package load_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 
+	"stormtest/load"
 	"stormtest/load/record"
 )
 
@@ -93,5 +96,58 @@ func TestThrottlesInEveryEngine(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The guides' scenario of a half-open breaker. The target is away for 400 ms, every client fails at 0, and its breaker opens
+// for 100 ms; the first retry is drawn from up to a second. Full jitter draws delays near zero, too: three in ten clients come
+// between 100 and 400 ms, when their breaker lets a probe through and the target still fails, and it opens once more. Equal jitter
+// waits for 500 ms at least, and so does full jitter with that floor: nobody probes too early.
+//
+// Of 500 clients 150 are expected to reopen by their first retry, deviation 10, and some 12 more later: the bounds are
+// five deviations off, 6e-7, and the seed is fixed.
+func TestFullJitterReopensAHalfOpenBreaker(t *testing.T) {
+	p := scenario(t, "clients: 500", "strategy: full,equal,full-floor", "base: 1s", "floor: 500ms", "breaker: 'consecutive:failures=1,open=100ms'", "outage: ['0s..400ms']",
+		"capacity: 2000/s", "workers: 10", "queue: 500", "duration: 10s")
+	result := simulate(t, p, load.Env{})
+	for i := range result.Runs {
+		run := &result.Runs[i]
+		b := checkBreaker(t, run)
+		least, most := int64(0), int64(0)
+		if run.Strategy == "full" {
+			least, most = 150-50, 162+55
+		}
+		if b.Reopened < least || b.Reopened > most || b.Opened != 500 || b.Closed != 500 || b.Probes != 500+b.Reopened {
+			t.Errorf("%s: breakers %+v, want 500 that open, %d..%d that open again and 500 that close", run.Strategy, b, least, most)
+		}
+		if run.Operations.Succeeded != 500 {
+			t.Errorf("%s: %d operations succeeded, want all", run.Strategy, run.Operations.Succeeded)
+		}
+	}
+}
+
+// A try that a breaker refuses is one of those that max-retries allows, and costs nothing else: the target does not see it, the
+// budget gets back what was taken for it, and the operation ends for the reason that ends it.
+func TestWhatABreakerRefusesIsATry(t *testing.T) {
+	p := scenario(t, "clients: 1", "strategy: constant", "base: 100ms", "max-retries: 4", "budget: 'finagle:ratio=0%,min=1/s,ttl=10s'",
+		"breaker: 'consecutive:failures=2,open=10s'", "capacity: 0", "duration: 2s")
+	o := virtually(t, p)
+	run := &o.run
+	checkBreaker(t, run)
+	b := checkBudget(t, run)
+	if a := run.Attempts; a.Sent != 2 || a.First != 1 || a.Retries != 1 || a.ShortCircuited != 3 || run.Books.Arrivals != 2 || run.Operations.GaveUp["max_retries"] != 1 {
+		t.Errorf("%+v and %d arrivals, given up for %v; want 2 sent, 3 not, and an end for max_retries", a, run.Books.Arrivals, run.Operations.GaveUp)
+	}
+	if b.Taken != 4 || b.Returned != 3 || b.Spent != 1 || b.BalanceLast != 9 {
+		t.Errorf("budget %+v, want 4 retries taken, 3 returned, 1 spent and 9 of 10 left", b)
+	}
+	var got []string
+	for _, r := range o.rows {
+		got = append(got, fmt.Sprint(r.number, " at ", r.due, " ", r.outcome, " sent ", r.sent, ": ", r.decision))
+	}
+	want := "0 at 0s 503 sent 0s: retrying; 1 at 100ms 503 sent 100ms: retrying; 2 at 200ms short_circuited sent -1ns: retrying; " +
+		"3 at 300ms short_circuited sent -1ns: retrying; 4 at 400ms short_circuited sent -1ns: max_retries"
+	if got := strings.Join(got, "; "); got != want {
+		t.Errorf("the trace is\n%s, want\n%s", got, want)
 	}
 }
