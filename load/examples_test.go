@@ -27,6 +27,9 @@ var examples = map[string]func(run *record.Run) bool{
 	"token-expiry": func(run *record.Run) bool {
 		return *run.Convoy.ConvoyIndex < 0.1 && *run.Convoy.PeakOverCapacity > 50 && run.Operations.Succeeded == run.Operations.Started
 	},
+	"rate-limit-reset": func(run *record.Run) bool {
+		return *run.Convoy.ConvoyIndex > 0.9 && run.Hints.Obeyed > 1000 && run.Attempts.ByOutcome["429"] > 1000
+	},
 	"shared-seed": func(run *record.Run) bool {
 		return run.Convoy.Verdict == record.VerdictConvoy && flagged(run, record.FlagSharedSeed)
 	},
