@@ -42,6 +42,10 @@ var examples = map[string]func(run *record.Run) bool{
 	"metastable": stays,
 	"aws-2021":   stays,
 	"slack-2022": stays,
+	"mixed-fleet": func(run *record.Run) bool {
+		return len(run.Parts) == 2 && run.Convoy.Verdict == record.VerdictConvoy &&
+			*run.Parts[0].Run.Convoy.ConvoyIndex < 0.1 && *run.Parts[1].Run.Convoy.ConvoyIndex > 0.9
+	},
 	"chain": func(run *record.Run) bool {
 		return len(run.Layers) == 2 && *run.Layers[0].EndToEnd == 16 && *run.Layers[1].EndToEnd == 64
 	},
