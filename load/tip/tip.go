@@ -91,22 +91,15 @@ func watchEnd(p *plan.Plan, watch time.Duration) time.Duration {
 	return end + watch + record.RecoverySeconds*time.Second
 }
 
-// trouble returns when the first outage or surge begins and when the last one is over; 0, 0 without one.
+// trouble returns when the first outage or surge begins, of a layer's too, and when the last one is over; 0, 0 without one.
 func trouble(p *plan.Plan) (from, end time.Duration) {
-	from = -1
-	add := func(a, b time.Duration) {
-		if from < 0 || a < from {
-			from = a
+	for i, t := range p.Triggers() {
+		if i == 0 || t.From < from {
+			from = t.From
 		}
-		end = max(end, b)
+		end = max(end, t.To)
 	}
-	for _, o := range p.Outages {
-		add(o.From, o.To)
-	}
-	for _, s := range p.Surges {
-		add(s.From, s.To)
-	}
-	return max(0, from), end
+	return from, end
 }
 
 func asFault(err error, fault **plan.FieldError) bool { return errors.As(err, fault) }
