@@ -143,8 +143,8 @@ func (t *trial) summariseParts(e record.End) []record.Part {
 			run.Effects = &sums
 		}
 		run.Operations.Unstarted = nil // those would have been of whoever had been idle
-		run.Preset = presetNamed(x.Name)
-		addTheory(run.Detail, x.Plan)
+		run.Preset = presetOf(&x.Part)
+		addTheory(&run, x.Plan)
 		list[i] = record.Part{Name: x.Name, Share: x.Share, Clients: int64(x.Plan.Clients), Run: &run}
 	}
 	return list

@@ -7,8 +7,9 @@ import (
 )
 
 // addTheory puts beside what a strategy drew how its formula spreads such delays.
-func addTheory(d *record.Detail, policy *plan.Plan) {
-	if d == nil {
+func addTheory(run *record.Run, policy *plan.Plan) {
+	d := run.Detail
+	if d == nil || policy.ThrottledBase > 0 && run.Attempts.ByOutcome["429"] > 0 { // which is a mixture of two formulas
 		return
 	}
 	law, ok := policy.Backoff(policy.Strategies[0]).(backoff.Lawful)

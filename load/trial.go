@@ -144,17 +144,17 @@ func (t *trial) summarise(e record.End) record.Run {
 		run.Notes = append(run.Notes, partNotes(&run, t.plan.RatePerSecond > 0)...)
 		return run
 	}
-	addTheory(run.Detail, t.policy())
-	run.Preset = presetNamed(t.variant.Name)
+	addTheory(&run, t.policy())
+	run.Preset = presetOf(&t.variant.Parts[0])
 	return run
 }
 
-// presetNamed says whose policy it is that has the name, nil where it is the plan's own.
-func presetNamed(name string) *record.Preset {
-	s, ok := plan.PresetNamed(name)
-	if !ok {
+// presetOf says whose policy a part follows, nil where it is the plan's own.
+func presetOf(part *plan.Part) *record.Preset {
+	if !part.Preset {
 		return nil
 	}
+	s, _ := plan.PresetNamed(part.Name)
 	return &record.Preset{Name: s.Name, Source: s.Source, Version: s.Version, Hazards: append([]string{}, s.Hazards...)}
 }
 

@@ -76,6 +76,7 @@ var fieldCases = []fieldCase{
 		good: [][]string{{"1ns"}, {"24h"}, {"1.5s"}, {"1500ms", "1.5s"}, {"1m30s", "90s"}, {"60s"}, {"1m", "60s"}, {"2m"}, {"120s", "2m"}, {"90.5s"}, {"0.5us", "500ns"},
 			{"7us"}, {"7µs", "7us"}, {"7μs", "7us"}, {".5s", "500ms"}, {"1h0.000000001s", "3600.000000001s"}, {"0.0000000010s", "1ns"}, {"1500us"}},
 		bad: append([]string{"0s", "0ns", "auto", "unlimited"}, badDurations...)},
+	{name: "throttled-base", deflt: "same", good: [][]string{{"1s"}, {"24h"}, {"same"}}, bad: append([]string{"0s"}, badDurations...)},
 	{name: "cap", deflt: "20s", good: [][]string{{"100ms"}, {"24h"}}, bad: append([]string{"0s"}, badDurations...)},
 	{name: "multiplier", deflt: "2", good: [][]string{{"1"}, {"1.5"}, {"1000"}, {"2.0", "2"}, {"1.0000000000000002"}},
 		bad: []string{"", "0", "0.999", "1000.1", "1e2", "2x", "1.", ".", "1.2.3"}},

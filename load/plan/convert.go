@@ -34,6 +34,7 @@ func (p Plan) Backoff(strategy string) backoff.Ranged { return entry(strategy).N
 func (p Plan) Policy(strategy string) retry.Policy {
 	return retry.Policy{
 		Strategy:           p.Backoff(strategy),
+		Throttled:          p.throttled(strategy),
 		MaxRetries:         p.MaxRetries,
 		MaxElapsed:         p.MaxElapsed,
 		Timeout:            p.Timeout,
@@ -45,6 +46,16 @@ func (p Plan) Policy(strategy string) retry.Policy {
 		IdempotencyKey:     p.IdempotencyKey,
 		RetryNonIdempotent: p.RetryNonIdempotent,
 	}
+}
+
+// throttled returns the strategy for what follows an answer 429; nil where it is that of every failure.
+func (p *Plan) throttled(strategy string) backoff.Ranged {
+	if p.ThrottledBase == 0 {
+		return nil
+	}
+	params := p.Params()
+	params.Base = p.ThrottledBase
+	return entry(strategy).New(params)
 }
 
 // entry returns the row of a strategy that must be known.

@@ -236,6 +236,8 @@ var table = []Field{
 		value: strategies{}},
 	{Name: "base", Group: Fleet, Usage: "Base delay: the first ceiling, before jitter",
 		value: duration{at: func(p *Plan) *time.Duration { return &p.Base }, lo: 1, hi: day}},
+	{Name: "throttled-base", Group: Fleet, Usage: "Base delay after an answer 429, which says that the client asks too often; same is base", later: true,
+		value: duration{at: func(p *Plan) *time.Duration { return &p.ThrottledBase }, lo: 1, hi: day, specials: []special{{"same", 0}}}},
 	{Name: "cap", Group: Fleet, Usage: "Longest delay; how it is applied is cap-mode's to say",
 		value: duration{at: func(p *Plan) *time.Duration { return &p.Cap }, lo: 1, hi: day}},
 	{Name: "multiplier", Group: Fleet, Usage: "Growth of the ceiling from one retry to the next",

@@ -86,7 +86,9 @@ type Plan struct {
 	Clients    int      // 1..10000000, in real time at most 1000000
 	Strategies []string // strategy: names of backoff.Table, each a run of its own, in order
 	Base, Cap  time.Duration
-	Multiplier float64 // at least 1
+	// ThrottledBase is the base after an answer 429; 0 is Base.
+	ThrottledBase time.Duration
+	Multiplier    float64 // at least 1
 	// FirstExponent is the exponent of the first retry's ceiling, 0 or 1.
 	FirstExponent  int
 	CapMode        backoff.CapMode

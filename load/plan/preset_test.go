@@ -109,6 +109,18 @@ func TestPresetsOfTheReference(t *testing.T) {
 	}
 }
 
+// After a throttling answer the AWS SDKs wait longer.
+func TestPresetAfterThrottling(t *testing.T) {
+	s, _ := PresetNamed("aws-standard-2026")
+	p := s.Plan()
+	throttled := p.Policy(p.Strategies[0]).Throttled
+	for k, want := range []time.Duration{time.Second, 2 * time.Second} {
+		if lo, hi := throttled.Range(backoff.Attempt{Retry: k}); lo != 0 || hi != want-1 {
+			t.Errorf("retry %d: %v..%v, want 0s..%v", k+1, lo, hi, want)
+		}
+	}
+}
+
 // Every preset is whole, names fields that there are, sets nothing that its strategy does not read, and goes with the
 // default plan.
 func TestPresetsAreWhole(t *testing.T) {

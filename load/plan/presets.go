@@ -51,7 +51,9 @@ func UnknownPreset(name string) string {
 func (p *Plan) policies() []Preset {
 	names := slices.Clone(p.Presets)
 	for _, part := range p.Mix {
-		names = append(names, part.Name)
+		if !slices.Contains(strategyNames(), part.Name) {
+			names = append(names, part.Name)
+		}
 	}
 	var list []Preset
 	for _, name := range names {

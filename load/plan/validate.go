@@ -89,6 +89,12 @@ var rules = []rule{
 		}
 		return "", "at least base, which is " + formatDuration(p.Base)
 	}},
+	{fields: []string{"throttled-base", "cap"}, broken: func(p *Plan) (got, want string) {
+		if p.ThrottledBase <= p.Cap {
+			return "", ""
+		}
+		return "", "at most cap, which is " + formatDuration(p.Cap)
+	}},
 	{fields: []string{"floor", "cap"}, broken: func(p *Plan) (got, want string) {
 		if p.Floor <= p.Cap {
 			return "", ""

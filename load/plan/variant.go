@@ -20,6 +20,8 @@ type Part struct {
 	Share float64 // of the clients, in (0, 1]; those of a variant add up to 1
 	// Plan is the whole plan with the part's policy in it, and one strategy. Read only.
 	Plan *Plan
+	// Preset says that Name is a preset's, and not a strategy's: there is a polly of both.
+	Preset bool
 }
 
 // Variants returns what each of the plan's runs is of, in order: its mixed fleet, or else its presets, or where it has none
@@ -29,9 +31,9 @@ func (p *Plan) Variants() []Variant {
 		return []Variant{p.mixed()}
 	}
 	if len(p.Presets) > 0 {
-		return variants(p.Presets, p.withPreset)
+		return p.variants(p.Presets, true)
 	}
-	return variants(p.Strategies, p.withStrategy)
+	return p.variants(p.Strategies, false)
 }
 
 // Mixed reports whether the fleet has parts of which each has figures of its own.
@@ -41,22 +43,29 @@ func (v Variant) Mixed() bool { return v.mixed }
 func (p *Plan) mixed() Variant {
 	v := Variant{Name: mix{}.write(p), mixed: true}
 	for _, part := range p.Mix {
-		with := p.withPreset
-		if slices.Contains(strategyNames(), part.Name) {
-			with = p.withStrategy
-		}
-		v.Parts = append(v.Parts, Part{Name: part.Name, Share: part.Share, Plan: with(part.Name)})
+		own := p.part(part.Name, !slices.Contains(strategyNames(), part.Name))
+		own.Share = part.Share
+		v.Parts = append(v.Parts, own)
 	}
 	return v
 }
 
 // variants are fleets of one policy each.
-func variants(names []string, with func(name string) *Plan) []Variant {
+func (p *Plan) variants(names []string, preset bool) []Variant {
 	list := make([]Variant, len(names))
 	for i, name := range names {
-		list[i] = Variant{Name: name, Parts: []Part{{Name: name, Share: 1, Plan: with(name)}}}
+		list[i] = Variant{Name: name, Parts: []Part{p.part(name, preset)}}
 	}
 	return list
+}
+
+// part is a whole fleet that follows a preset, or else a strategy.
+func (p *Plan) part(name string, preset bool) Part {
+	with := p.withStrategy
+	if preset {
+		with = p.withPreset
+	}
+	return Part{Name: name, Share: 1, Plan: with(name), Preset: preset}
 }
 
 // withStrategy returns the whole plan with one strategy.

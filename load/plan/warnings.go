@@ -206,7 +206,7 @@ func (p *Plan) idlePolicyFields() []string {
 	var w []string
 	if p.MaxRetries == 0 {
 		const why = "with max-retries 0"
-		for _, name := range []string{"retry-after", "retry-after-jitter", "retry-on", "retry-non-idempotent"} {
+		for _, name := range []string{"throttled-base", "retry-after", "retry-after-jitter", "retry-on", "retry-non-idempotent"} {
 			w = append(w, p.idle(name, why)...)
 		}
 		return w

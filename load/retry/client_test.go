@@ -434,3 +434,29 @@ func BenchmarkDecide(b *testing.B) {
 		c.Decide(0, retry.Outcome{Status: 503})
 	}
 }
+
+// After an answer 429 the other strategy says how long, and after everything else the first one; the number of the retry is
+// one for both.
+func TestThrottled(t *testing.T) {
+	params := backoff.Params{Base: 50 * time.Millisecond, Cap: 20 * time.Second, Multiplier: 2}
+	e, _ := backoff.Lookup("none")
+	p := retry.Policy{Strategy: e.New(params), MaxRetries: retry.Unlimited, RetryOn: retry.DefaultSet()}
+	params.Base = time.Second
+	p.Throttled = e.New(params)
+	var c retry.Client
+	c.Init(&p, nil, nil)
+	c.Begin(0)
+	for i, step := range []struct {
+		outcome retry.Outcome
+		want    time.Duration
+	}{
+		{retry.Outcome{Status: 503}, 50 * time.Millisecond},
+		{retry.Outcome{Status: 429}, 2 * time.Second},
+		{retry.Outcome{Kind: retry.Timeout, Status: 429}, 200 * time.Millisecond},
+		{retry.Outcome{Status: 429}, 8 * time.Second},
+	} {
+		if d := c.Decide(0, step.outcome); !d.Retry || d.Delay != step.want {
+			t.Errorf("retry %d after %v: %+v, want %v", i+1, step.outcome, d, step.want)
+		}
+	}
+}

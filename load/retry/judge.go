@@ -149,9 +149,13 @@ func (j *Judge) Decide(s *State, now time.Duration, o Outcome) Decision {
 		return j.end(s, now, MaxRetries)
 	}
 	a := backoff.Attempt{Retry: s.Attempt(), Prev: s.prev, Carry: &s.carry}
-	draw := p.Strategy.Delay(j.backoff, a)
+	strategy := p.Strategy
+	if p.Throttled != nil && o.Kind == Responded && o.Status == statusThrottled {
+		strategy = p.Throttled
+	}
+	draw := strategy.Delay(j.backoff, a)
 	if draw < 0 {
-		panic(fmt.Sprintf("retry: BUG: strategy %T gave a delay of %v", p.Strategy, draw))
+		panic(fmt.Sprintf("retry: BUG: strategy %T gave a delay of %v", strategy, draw))
 	}
 	draw = min(draw, NoLimit)
 	delay, hinted := draw, false

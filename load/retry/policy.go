@@ -26,6 +26,8 @@ const (
 type Policy struct {
 	// Strategy gives the delays, and says which of them are exact. Required.
 	Strategy backoff.Ranged
+	// Throttled gives the delays after an answer 429. Zero: Strategy does.
+	Throttled backoff.Ranged
 
 	// MaxRetries bounds the retries of one operation. Zero: none, only the first attempt.
 	// Unlimited: no bound.
