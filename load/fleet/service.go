@@ -30,6 +30,10 @@ type Service struct {
 	stopClock func()
 	called    func() // waits until all has been told of the end
 
+	// gate is held by who begins a call, so that none begins once the calls under way are counted.
+	gate   sync.RWMutex
+	closed bool
+
 	mu    sync.Mutex
 	calls []*call
 	free  []*call
@@ -120,8 +124,13 @@ func (s *Service) Start(ctx context.Context, t0 time.Time) error {
 }
 
 // Call makes a call, and returns what breaks it off: that does nothing once the call has ended. It is false where so
-// many are under way that there may be no more, and then the call is not made.
+// many are under way that there may be no more, and then the call is not made; nor is one after the end of the run.
 func (s *Service) Call(d Demand) (quit func(), ok bool) {
+	s.gate.RLock()
+	defer s.gate.RUnlock()
+	if s.closed {
+		return func() {}, true
+	}
 	k := s.take()
 	if k == nil {
 		return nil, false
@@ -228,6 +237,9 @@ func (s *Service) Close() {
 
 // stopAll ends every wait of the lanes.
 func (s *Service) stopAll() {
+	s.gate.Lock()
+	s.closed = true
+	s.gate.Unlock()
 	s.f.stopped.Store(true)
 	s.pool.stop()
 }
