@@ -81,7 +81,7 @@ func markdownVerdictWords(r *record.Result) string {
 	lost := int64(0)
 	for i := range r.Runs {
 		run := &r.Runs[i]
-		parts = append(parts, clip(clean(run.Strategy), 16)+" "+titleWord(run))
+		parts = append(parts, clip(clean(run.Strategy), strategyCells)+" "+titleWord(run))
 		if counts[commonWord(run)]++; notRecovered.most(run) {
 			lost++
 		}

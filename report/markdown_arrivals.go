@@ -99,7 +99,7 @@ func markdownArrivals(r *record.Result, plan planFields) string {
 	}
 	names := 8
 	for i := range r.Runs {
-		names = max(names, min(16, cells(clean(r.Runs[i].Strategy))))
+		names = max(names, min(strategyCells, cells(clean(r.Runs[i].Strategy))))
 	}
 	var rows []string
 	if bar, any := s.outages(plan); any {

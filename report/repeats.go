@@ -223,7 +223,7 @@ func writeRepeats(p *page, r *record.Result) (ranked bool) {
 	labels := []string{"", "seeds"}
 	columns := make([][]string, len(r.Runs))
 	for i := range r.Runs {
-		columns[i] = []string{clip(clean(r.Runs[i].Strategy), 16) + string(nbsp), none + string(nbsp)}
+		columns[i] = []string{clip(clean(r.Runs[i].Strategy), strategyCells) + string(nbsp), none + string(nbsp)}
 		if s := r.Runs[i].Repeats; s != nil {
 			columns[i][1] = count(s.Count) + string(nbsp)
 		}

@@ -199,32 +199,49 @@ func partsSheet(run *record.Run) sheet {
 }
 
 // partsSentence says in words which parts of a mixed fleet came back together, where its whole may hide it; empty where
-// none did, or there are none.
+// there are none, or nobody knows.
 func partsSentence(run *record.Run) string {
-	var together, apart []string
-	known := false
+	var together, partly []string
+	apart, unknown := 0, 0
 	for i := range run.Parts {
 		part := &run.Parts[i]
 		if part.Run == nil {
 			continue
 		}
-		known = true
-		name := "“" + clip(cmp.Or(clean(part.Name), "unnamed"), labelMost) + "” (" + percent(&part.Share) + " of the clients, convoy index " + index(part.Run.Convoy.ConvoyIndex) + ")"
-		if i := part.Run.Convoy.ConvoyIndex; finite(i) && *i >= record.ThresholdPartial {
+		index := part.Run.Convoy.ConvoyIndex
+		switch name := partWords(part); {
+		case !finite(index):
+			unknown++
+		case *index >= record.ThresholdConvoy:
 			together = append(together, name)
-		} else {
-			apart = append(apart, name)
+		case *index >= record.ThresholdPartial:
+			partly = append(partly, name)
+		default:
+			apart++
 		}
 	}
+	some := strings.Join(partly, " and ")
 	switch {
-	case !known || len(together) == 0 && len(apart) == 0:
-		return ""
-	case len(together) == 0:
-		return "no part of the fleet came back together"
-	case len(apart) == 0:
+	case len(together) > 0 && len(partly)+apart+unknown == 0:
 		return "every part of the fleet came back together: " + strings.Join(together, ", ")
+	case len(together) > 0:
+		text := "it is the part that follows " + strings.Join(together, " and ") + " that came back together"
+		if some != "" {
+			text += "; partly so did " + some
+		}
+		return text
+	case some != "":
+		return "of its parts " + some + " came back partly together"
+	case unknown > 0 || apart == 0:
+		return ""
 	}
-	return "it is the part that follows " + strings.Join(together, " and ") + " that came back together"
+	return "no part of the fleet came back together"
+}
+
+// partWords names a part with what the sentence rests on.
+func partWords(part *record.Part) string {
+	name := clip(cmp.Or(clean(part.Name), "unnamed"), labelMost)
+	return "“" + name + "” (" + percent(&part.Share) + " of the clients, convoy index " + index(part.Run.Convoy.ConvoyIndex) + ")"
 }
 
 // layersSheet has a row for the first service of a chain and for each behind it.

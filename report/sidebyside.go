@@ -219,7 +219,7 @@ func sideBySideRows(r *record.Result, texts [][]string) [][]string {
 	rows := [][]string{append(head, padRight("verdict", verdictCells))}
 	for i := range r.Runs {
 		run := &r.Runs[i]
-		row := []string{clip(clean(run.Strategy), 16)}
+		row := []string{clip(clean(run.Strategy), strategyCells)}
 		for k := range criteria {
 			row = append(row, texts[k][i])
 		}
@@ -270,7 +270,7 @@ func writeSideBySideBlocks(p *page, r *record.Result, texts [][]string) {
 	}
 	for i := range r.Runs {
 		run := &r.Runs[i]
-		column := []string{clip(clean(run.Strategy), 16) + string(nbsp)}
+		column := []string{clip(clean(run.Strategy), strategyCells) + string(nbsp)}
 		for k := range criteria {
 			column = append(column, texts[k][i])
 		}

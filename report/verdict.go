@@ -30,6 +30,10 @@ func flagMeaning(flag string, run *record.Run) (meaning string, known bool) {
 	return strings.ReplaceAll(meaning, "outage or surge", trigger(run)), known
 }
 
+// strategyCells bounds the name of a strategy in a list of them. That of a preset is in full; of a mixed fleet its heading has
+// all.
+const strategyCells = 20
+
 // writeVerdicts writes one sentence for each strategy.
 func writeVerdicts(p *page, r *record.Result, plan planFields) {
 	if len(r.Runs) == 0 {
@@ -38,7 +42,7 @@ func writeVerdicts(p *page, r *record.Result, plan planFields) {
 	}
 	names := 8
 	for i := range r.Runs {
-		names = max(names, min(16, cells(clean(r.Runs[i].Strategy))))
+		names = max(names, min(strategyCells, cells(clean(r.Runs[i].Strategy))))
 	}
 	for i := range r.Runs {
 		run := &r.Runs[i]
