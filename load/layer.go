@@ -83,6 +83,7 @@ func (l *layer) open(behind func(at time.Duration, w *target.Work)) error {
 	l.target, err = target.New(target.Config{
 		Station:   l.plan.Station(),
 		Service:   seed.Stream(l.plan.Seed.Value, seed.Service, uint32(l.number)),
+		Errors:    seed.Stream(l.plan.Seed.Value, seed.Errors, uint32(l.number)),
 		OnArrival: l.arrival,
 		OnServed:  func(w target.Served) { l.recorder.Served(w.At, w.Wasted) },
 		OnFailed:  l.recorder.Rejected,

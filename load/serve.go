@@ -211,6 +211,7 @@ func (s *service) run(ctx context.Context) (record.Run, error) {
 	s.tgt, err = target.New(target.Config{
 		Station:   s.plan.Station(),
 		Service:   seed.Stream(s.plan.Seed.Value, seed.Service, 0),
+		Errors:    seed.Stream(s.plan.Seed.Value, seed.Errors, 0),
 		OnArrival: s.arrival,
 		OnServed:  s.served,
 		OnDropped: s.dropped,

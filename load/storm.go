@@ -60,6 +60,7 @@ func (s *storm) target() (*target.Target, error) {
 	return target.New(target.Config{
 		Station:   s.plan.Station(),
 		Service:   seed.Stream(s.plan.Seed.Value, seed.Service, 0),
+		Errors:    seed.Stream(s.plan.Seed.Value, seed.Errors, 0),
 		OnArrival: s.arrival,
 		OnServed:  s.served,
 		OnFailed:  s.recorder.Rejected,

@@ -66,8 +66,9 @@ type Dropped struct {
 // Config says what a Target is. The zero value of every field but Station is usable.
 type Config struct {
 	Station station.Config
-	// Service draws service times where Station.ServiceExp asks for them.
-	Service *rand.Rand
+	// Service draws service times where Station.ServiceExp asks for them, and Errors the arrivals that fail where there is
+	// an outage of mode errors.
+	Service, Errors *rand.Rand
 	// OnArrival and OnServed, where set, are told of every arrival and of every piece of work
 	// finished. They run under the target's lock,
 	// one at a time, and must be quick; At may step back by what
@@ -163,9 +164,11 @@ func New(cfg Config) (*Target, error) {
 	}
 	cfg.Station.Outages = slices.Clone(cfg.Station.Outages)
 	slices.SortFunc(cfg.Station.Outages, func(a, b station.Outage) int { return cmp.Compare(a.From, b.From) })
+	st := station.New(cfg.Station, cfg.Service)
+	st.SetChance(cfg.Errors)
 	return &Target{
 		cfg:     cfg,
-		st:      station.New(cfg.Station, cfg.Service),
+		st:      st,
 		answers: newResponder(),
 		next:    -1,
 		texts:   newAnswerTexts(&cfg.Station),

@@ -50,7 +50,7 @@ func newValidate(w world) *cobra.Command {
 	set.SortFlags = false
 	set.StringSliceVar(&flags.only, "only", nil, "groups, with commas between; all unless given")
 	set.BoolVar(&flags.full, "full", false, "fleets of 10,000 clients too, and more runs: about a minute")
-	set.BoolVar(&flags.real, "real", false, "in place of the groups, a set of plans over real sockets on loopback beside virtual time: about a minute, on a machine with nothing else to do")
+	set.BoolVar(&flags.real, "real", false, "in place of the groups, a set of plans over real sockets on loopback beside virtual time, three of them of the table of metastable failures: about two minutes, on a machine with nothing else to do")
 	set.Uint64Var(&flags.seed, "seed", 1, "of the first run of everything; with another than 1, about one full run in a hundred fails by chance")
 	set.StringVar(&flags.json, "json", "", "the checks, as JSON; - is stdout")
 	set.BoolVarP(&flags.quiet, "quiet", "q", false, "no progress on stderr")

@@ -58,7 +58,7 @@ func TestDecodeRefuses(t *testing.T) {
 		{"list of strategies", "strategy: [none, full]", "f.yaml:1: strategy: want one value, not a list"},
 		{"mapping in list", "outage:\n- 1s..2s\n- from: 1s", "f.yaml:1: outage: want a list of values, not a mapping"},
 		{"list in list", "gate: [[a < 1]]", "f.yaml:1: gate: want a list of values, not a list"},
-		{"none in list", "outage: [none, 1s..2s]", "f.yaml:1: outage: \"none\": want FROM..TO[=MODE]: no \"..\" between two times, want FROM..TO[=MODE], MODE one of status, hang, reset, refuse, slow:N, capacity:P%"},
+		{"none in list", "outage: [none, 1s..2s]", "f.yaml:1: outage: \"none\": want FROM..TO[=MODE]: no \"..\" between two times, want FROM..TO[=MODE], MODE one of status, hang, reset, refuse, slow:N, capacity:P%, errors:P%"},
 		{"line of an element", "gate:\n- a < 1\n\n- ' b'", "f.yaml:4: gate: \" b\": want one line, METRIC OP VALUE, such as 'amplification < 3'"},
 		{"bool in words", "shared-seed: yes", `f.yaml:1: shared-seed: "yes": want true or false`},
 		{"another notation", "clients: 0x10", `f.yaml:1: clients: "0x10": want 1..10000000`},

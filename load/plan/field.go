@@ -326,7 +326,7 @@ var table = []Field{
 			specials: []special{{"none", 0}, {"auto", AutoRetryAfter}}}}},
 	{Name: "abandoned", Group: Target, Usage: "Work whose client has timed out: go on with it, as most services do, or drop it",
 		value: choice{at: func(p *Plan) *string { return &p.Abandoned }, words: []string{AbandonedProcess, AbandonedCancel}}},
-	{Name: "outage", Group: Target, Usage: "Window in which the target fails; MODE is status, hang, reset, refuse, slow:N or capacity:P%; with a URL it is yours to make, and only marked",
+	{Name: "outage", Group: Target, Usage: "Window in which the target fails; MODE is status, hang, reset, refuse, slow:N, capacity:P% or errors:P%, of which the last goes together with slow or capacity; with a URL it is yours to make, and only marked",
 		list: listOf[station.Outage]{at: func(p *Plan) *[]station.Outage { return &p.Outages }, shape: outageShape,
 			parse: parseOutage, format: station.Outage.String}},
 	{Name: "discipline", Group: Target, Usage: "Who of the queue is served next: the first, the last, the last while there is a backlog, or the first with those thrown out that waited too long", later: true,

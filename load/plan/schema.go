@@ -138,6 +138,8 @@ func scalarSchema(v scalar) schema {
 			specials = append(specials, s.word)
 		}
 		return anyOf(words(specials...), patterned(durationPattern))
+	case sentHint:
+		return anyOf(words(listNone, "auto"), patterned(`(`+hintReset+`)?`+durationPattern))
 	case rate:
 		if v.zero != "0" {
 			return anyOf(words(v.zero), patterned(ratePattern))

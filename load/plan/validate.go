@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"cmp"
 	"math"
 	"slices"
 	"strconv"
@@ -246,11 +245,8 @@ var rules = []rule{
 		return strings.Join(late, "; "), "FROM before the end of the run at " + formatDuration(p.Duration)
 	}},
 	{fields: []string{"outage"}, broken: func(p *Plan) (got, want string) {
-		byFrom := slices.SortedStableFunc(slices.Values(p.Outages), func(a, b station.Outage) int { return cmp.Compare(a.From, b.From) })
-		for i := range byFrom[min(1, len(byFrom)):] {
-			if before, o := byFrom[i], byFrom[i+1]; o.From < before.To {
-				return o.String(), "windows that do not overlap, but " + before.String() + " does"
-			}
+		if found := station.Overlaps(p.Outages); found != nil {
+			return found[0].Outage.String(), "windows that do not overlap, but " + found[0].Before.String() + " does"
 		}
 		return "", ""
 	}},

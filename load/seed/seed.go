@@ -26,6 +26,7 @@ const (
 	LayerHint    Purpose = 10 // spread that such a service adds to a hint
 	LayerBudget  Purpose = 11 // retries that the budget of such a service rejects by chance
 	LayerBreaker Purpose = 12 // open times of its circuit breaker
+	Errors       Purpose = 13 // arrivals that fail in a brownout of the target; the client is the layer
 )
 
 // Stream returns the generator of one client for one purpose in the run seeded with run.

@@ -183,6 +183,7 @@ func (l *link) init(number int, c ChainConfig) {
 	}
 	l.judge.Init(&l.policy, rand.New(&l.delays), rand.New(&l.hints))
 	l.station = station.New(p.Station(), seed.Stream(c.Seed, seed.Service, uint32(number)))
+	l.station.SetChance(seed.Stream(c.Seed, seed.Errors, uint32(number)))
 	l.instant = p.Model == plan.ModelRejectIfBusy
 	l.cancels = p.Abandoned == plan.AbandonedCancel
 	l.tells, l.costly = p.PropagateDeadline, p.ShedCostShare > 0

@@ -158,6 +158,7 @@ func newEngine(c Config) *engine {
 		e.row = &row{}
 	} else {
 		e.station = station.New(p.Station(), seed.Stream(c.Seed, seed.Service, 0))
+		e.station.SetChance(seed.Stream(c.Seed, seed.Errors, 0))
 	}
 	if c.Recorder != nil {
 		e.rec = c.Recorder.Solo()

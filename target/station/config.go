@@ -3,7 +3,6 @@ package station
 import (
 	"cmp"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"time"
@@ -132,7 +131,7 @@ type Config struct {
 	// the queue. False: such work is finished for nobody, as most real services do.
 	CancelAbandoned bool
 
-	// Outages may not overlap; their order does not matter.
+	// Outages may not overlap, but for one of mode errors and one of mode slow or capacity; their order does not matter.
 	Outages []Outage
 }
 
@@ -210,19 +209,8 @@ func validateOutages(outages []Outage) []error {
 			faults = append(faults, fmt.Errorf("station: outage %q: %w", o, err))
 		}
 	}
-	// The one that reaches furthest so far is compared, not the one before: a long outage
-	// may cover several.
-	furthest := Outage{To: math.MinInt64}
-	for _, o := range sorted(outages) {
-		if o.To <= o.From {
-			continue // empty, reported above
-		}
-		if o.From < furthest.To {
-			faults = append(faults, fmt.Errorf("station: outage %q overlaps %q, want windows apart", o, furthest))
-		}
-		if o.To > furthest.To {
-			furthest = o
-		}
+	for _, o := range Overlaps(outages) {
+		faults = append(faults, fmt.Errorf("station: outage %q overlaps %q, want windows apart", o.Outage, o.Before))
 	}
 	return faults
 }

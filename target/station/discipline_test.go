@@ -2,6 +2,7 @@ package station_test
 
 import (
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"time"
@@ -107,6 +108,7 @@ func TestEveryArrivalEndsOnce(t *testing.T) {
 			Outages:         drawOutages(t, 20*ms),
 		}
 		s := station.New(c, nil)
+		s.SetChance(rand.New(rand.NewPCG(3, 4)))
 		ended := map[uint64]int{}
 		jobs := map[uint64]station.JobID{}
 		var now time.Duration

@@ -29,11 +29,12 @@
 //
 // # Outages
 //
-// An outage is a window [From, To) in which the target fails in one of six modes. Status,
+// An outage is a window [From, To) in which the target fails in one of seven modes. Status,
 // hang, reset and refuse concern what arrives in the window: it is turned away without
 // taking a slot, while work accepted before goes on at full speed. Slow and capacity
 // concern the work: arrivals are admitted as ever, and all work, also work that began
-// before, goes on at 1/N or at share P of its speed. Share 0 freezes it.
+// before, goes on at 1/N or at share P of its speed. Share 0 freezes it. Errors fail a share of those arrivals
+// that are not over capacity, each by a draw of its own, and leave the others and the work alone.
 //
 // # Exactness
 //

@@ -12,7 +12,7 @@ import (
 // A Mode is what fails during an outage.
 type Mode uint8
 
-// The modes of an outage. The first four concern arrivals, the last two the work.
+// The modes of an outage. The first four concern arrivals, the next two the work, the last one some of the arrivals.
 const (
 	// ModeStatus answers every arrival with the configured status.
 	ModeStatus Mode = iota
@@ -26,9 +26,12 @@ const (
 	ModeSlow
 	// ModeCapacity serves at share Factor of the speed; 0 freezes all work.
 	ModeCapacity
+	// ModeErrors answers share Factor of the arrivals that are not over capacity with the configured status, by
+	// chance, and serves the others as ever: a brownout.
+	ModeErrors
 )
 
-var modeNames = [...]string{"status", "hang", "reset", "refuse", "slow", "capacity"}
+var modeNames = [...]string{"status", "hang", "reset", "refuse", "slow", "capacity", "errors"}
 
 // String returns the mode's name in the text of an outage.
 func (m Mode) String() string {
@@ -52,17 +55,18 @@ type Outage struct {
 	Mode Mode
 	// Factor is, for ModeSlow, how many times slower the target serves, 1..1e6, and for
 	// ModeCapacity the share of the speed that is left, 0..1. It counts in steps of
-	// 1e-9, so that no rounding reaches the work. Zero for the other modes.
+	// 1e-9, so that no rounding reaches the work. For ModeErrors it is the chance of an arrival to fail, above 0 and
+	// at most 1, in such steps too. Zero for the other modes.
 	Factor float64
 }
 
 // outageGrammar is what an outage may look like, for errors.
-const outageGrammar = "FROM..TO[=MODE], MODE one of status, hang, reset, refuse, slow:N, capacity:P%"
+const outageGrammar = "FROM..TO[=MODE], MODE one of status, hang, reset, refuse, slow:N, capacity:P%, errors:P%"
 
 // ParseOutage reads an outage:
 //
 //	outage   = FROM ".." TO [ "=" mode ]      no mode: status
-//	mode     = "status" | "hang" | "reset" | "refuse" | "slow:" N | "capacity:" P "%"
+//	mode     = "status" | "hang" | "reset" | "refuse" | "slow:" N | "capacity:" P "%" | "errors:" P "%"
 //
 // FROM and TO are as time.ParseDuration takes them, N is a decimal number 1..1000000 with
 // at most nine decimals, P one of 0..100 with at most seven. Blanks are not allowed.
@@ -116,18 +120,18 @@ func parseMode(text string) (Mode, float64, error) {
 	}
 	switch {
 	case int(mode) == len(modeNames):
-		return 0, 0, fmt.Errorf("mode = %q, want status, hang, reset, refuse, slow:N or capacity:P%%", text)
+		return 0, 0, fmt.Errorf("mode = %q, want status, hang, reset, refuse, slow:N, capacity:P%% or errors:P%%", text)
 	case mode == ModeSlow:
 		steps, ok := parseSteps(argument, 9)
 		if !ok {
 			return 0, 0, fmt.Errorf("mode = %q, want slow:N with N a decimal number 1..%.0f", text, slowMax)
 		}
 		return mode, float64(steps) / billion, nil
-	case mode == ModeCapacity:
+	case mode == ModeCapacity || mode == ModeErrors:
 		percent, hasSign := strings.CutSuffix(argument, "%")
 		steps, ok := parseSteps(percent, 7)
 		if !hasSign || !ok {
-			return 0, 0, fmt.Errorf("mode = %q, want capacity:P%% with P a decimal number 0..100", text)
+			return 0, 0, fmt.Errorf("mode = %q, want %s:P%% with P a decimal number 0..100", text, mode)
 		}
 		return mode, float64(steps) / billion, nil
 	case hasArgument:
@@ -169,7 +173,7 @@ func (o Outage) String() string {
 	switch {
 	case o.Mode == ModeSlow && valid:
 		return text + ":" + formatSteps(o.steps(), 9)
-	case o.Mode == ModeCapacity && valid:
+	case (o.Mode == ModeCapacity || o.Mode == ModeErrors) && valid:
 		return text + ":" + formatSteps(o.steps(), 7) + "%"
 	case o.Factor != 0:
 		return text + ":" + strconv.FormatFloat(o.Factor, 'g', -1, 64)
@@ -203,6 +207,10 @@ func (o Outage) Validate() []error {
 		if !(o.Factor == 0 || o.Factor >= 1/billion && o.Factor <= 1) {
 			fault("capacity share = %v, want 0 or 1e-9..1", o.Factor)
 		}
+	case ModeErrors:
+		if !(o.Factor >= 1/billion && o.Factor <= 1) {
+			fault("error share = %v, want 1e-9..1", o.Factor)
+		}
 	default:
 		fault("mode = %d, want one of the %d modes", o.Mode, len(modeNames))
 	}
@@ -227,7 +235,54 @@ func (o Outage) speed() (num, den uint64, ok bool) {
 	}
 }
 
-// turnsAway reports whether o fails arrivals rather than work.
+// turnsAway reports whether o fails all arrivals.
 func (o Outage) turnsAway() bool {
 	return o.Mode < ModeSlow
+}
+
+// The parts of a target that an outage is of.
+const (
+	ofArrivals = iota
+	ofWork
+	ofSome // of the arrivals
+	parts
+)
+
+func (o Outage) part() int {
+	switch {
+	case o.turnsAway():
+		return ofArrivals
+	case o.Mode == ModeErrors:
+		return ofSome
+	}
+	return ofWork
+}
+
+// An Overlap is an outage that overlaps one that began before it in a way that has no meaning. Errors and slower work go
+// together; no others do.
+type Overlap struct{ Before, Outage Outage }
+
+// Overlaps returns the overlaps of outages, each with the one that reaches furthest before it, by their beginnings.
+func Overlaps(outages []Outage) []Overlap {
+	var found []Overlap
+	var furthest [parts]Outage // of those that began before: a long outage may cover several
+	for _, o := range sorted(outages) {
+		if o.To <= o.From {
+			continue // empty, which is a fault of its own
+		}
+		var before Outage
+		part := o.part()
+		for other, f := range furthest {
+			if o.From < f.To && f.To > before.To && (other == part || other+part != ofWork+ofSome) {
+				before = f
+			}
+		}
+		if before != (Outage{}) {
+			found = append(found, Overlap{before, o})
+		}
+		if o.To > furthest[part].To {
+			furthest[part] = o
+		}
+	}
+	return found
 }

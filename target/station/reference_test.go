@@ -23,6 +23,7 @@ type reference struct {
 	serving []*referenceJob // in the order they started
 	waiting []*referenceJob
 	since   time.Duration  // the queue was empty last
+	chance  *rand.Rand     // of errors
 	debt    *big.Rat       // work of one slot that answers without service have cost
 	done    []station.Done // without the JobID
 }
@@ -215,6 +216,15 @@ func (r *reference) arrive(now time.Duration, tag uint64, deadline time.Duration
 			return kind
 		}
 	}
+	for _, o := range r.config.Outages {
+		if o.Mode != station.ModeErrors || now < o.From || now >= o.To || len(r.serving) == r.config.Workers && len(r.waiting) == r.config.Queue {
+			continue
+		}
+		if r.chance.Uint64N(1e9) < uint64(o.Factor*1e9+0.5) {
+			r.charge()
+			return station.Failed
+		}
+	}
 	j := &referenceJob{Done: station.Done{Tag: tag, Arrived: now, Started: now}, deadline: deadline}
 	switch {
 	case len(r.serving) < r.config.Workers && r.config.DropExpired && now >= deadline:
@@ -316,8 +326,9 @@ func TestAgainstReference(t *testing.T) {
 			stream := rand.New(rand.NewPCG(1, 2))
 			demand = func() *big.Rat { return new(big.Rat).SetFloat64(mean * stream.ExpFloat64()) }
 		}
-		r := &reference{config: c, demand: demand, service: service, now: new(big.Rat), debt: new(big.Rat)}
+		r := &reference{config: c, demand: demand, service: service, now: new(big.Rat), debt: new(big.Rat), chance: rand.New(rand.NewPCG(3, 4))}
 		s := station.New(c, rand.New(rand.NewPCG(1, 2)))
+		s.SetChance(rand.New(rand.NewPCG(3, 4)))
 
 		jobs := map[uint64]station.JobID{}
 		var now time.Duration
@@ -410,15 +421,20 @@ func drawOutages(t *rapid.T, unit time.Duration) []station.Outage {
 	for range rapid.IntRange(0, 4).Draw(t, "outages") {
 		o := station.Outage{From: at + drawLength(t, "before", unit)}
 		o.To = o.From + 1 + drawLength(t, "length", unit)
-		o.Mode = station.Mode(rapid.IntRange(0, 5).Draw(t, "mode"))
+		o.Mode = station.Mode(rapid.IntRange(0, 6).Draw(t, "mode"))
 		switch o.Mode {
 		case station.ModeSlow:
 			o.Factor = rapid.SampledFrom([]float64{1, 1.5, 2, 3, 7, 1000}).Draw(t, "slow")
+		case station.ModeErrors:
+			o.Factor = rapid.SampledFrom([]float64{1e-9, 0.3, 0.5, 1}).Draw(t, "errors")
 		case station.ModeCapacity:
 			o.Factor = rapid.SampledFrom([]float64{0, 0, 0.001, 0.1, 0.25, 0.3, 0.7, 1}).Draw(t, "share")
 		}
 		at = o.To
 		outages = append(outages, o)
+		if o.Mode >= station.ModeSlow && o.Mode <= station.ModeCapacity && rapid.Bool().Draw(t, "brownout") {
+			outages = append(outages, station.Outage{From: o.From + (o.To-o.From)/3, To: o.To, Mode: station.ModeErrors, Factor: 0.5})
+		}
 	}
 	// Their order must not matter.
 	if rapid.Bool().Draw(t, "reversed") {
@@ -439,6 +455,7 @@ func TestTokenBucketAgainstReference(t *testing.T) {
 		unit := max(time.Duration(1e9/rate.perSecond)/4, 1)
 		c.Outages = drawOutages(t, unit)
 		s := station.New(c, nil)
+		s.SetChance(rand.New(rand.NewPCG(3, 4)))
 
 		burst, one := big.NewRat(int64(c.Burst), 1), big.NewRat(1, 1)
 		perNano := new(big.Rat).Quo(rate.exact, nanos(time.Second))

@@ -1,6 +1,9 @@
 package station
 
-import "time"
+import (
+	"math/rand/v2"
+	"time"
+)
 
 // reject turns away an arrival that is over capacity.
 func (s *Station) reject() Admission {
@@ -13,6 +16,21 @@ func (s *Station) reject() Admission {
 		hint = s.reset(s.now)
 	}
 	return Admission{Kind: Rejected, Status: s.config.Status, RetryAfter: hint}
+}
+
+// SetChance gives the stream that says which arrivals fail in an outage of mode errors, one draw for each that is not over
+// capacity. A station with such an outage needs it before its first arrival.
+func (s *Station) SetChance(chance *rand.Rand) { s.chance = chance }
+
+// errs draws whether an arrival that is not over capacity fails.
+func (s *Station) errs() bool {
+	if !s.erring {
+		return false
+	}
+	if s.chance == nil {
+		panic("station: BUG: an outage of mode errors and no chance")
+	}
+	return s.chance.Uint64N(billion) < s.errors[0].steps()
 }
 
 // turnAway fails an arrival as o says.
@@ -29,7 +47,9 @@ func (s *Station) turnAway(o *Outage) Admission {
 		hint := s.hint
 		switch s.config.RetryAfter.Mode {
 		case RetryAfterAuto:
-			hint = s.hintUntil(o.To)
+			if hint = time.Second; o.Mode != ModeErrors { // the next arrival may be served
+				hint = s.hintUntil(o.To)
+			}
 		case RetryAfterReset:
 			hint = s.reset(s.now)
 		}

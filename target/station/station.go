@@ -94,6 +94,9 @@ type Station struct {
 	strain  strain        // its clock is that of the jobs where it is on, else the script's is
 	away    []Outage      // what turns arrivals away and is not over, in order
 	failing bool          // the first of away has begun
+	errors  []Outage      // what fails some of them, as away
+	erring  bool          // the first of errors has begun
+	chance  *rand.Rand    // who of them
 	clock   time.Duration // what the clock of resets showed at moment 0
 	hint    time.Duration // of every refusal, unless the rule says auto
 
@@ -128,8 +131,11 @@ func New(c Config, service *rand.Rand) *Station {
 	s := &Station{config: c, script: newScript(c.Outages), table: newTable(min(c.Workers+c.Queue, tableMax))}
 	s.serving = make(heap, 0, min(c.Workers, tableMax))
 	for _, o := range c.Outages {
-		if o.turnsAway() {
+		switch o.part() {
+		case ofArrivals:
 			s.away = append(s.away, o)
+		case ofSome:
+			s.errors = append(s.errors, o)
 		}
 	}
 	if c.PerSecond > 0 {
@@ -164,6 +170,8 @@ func (s *Station) ArriveBy(now time.Duration, tag uint64, deadline time.Duration
 		return s.takeToken(tag)
 	case len(s.serving) == s.config.Workers && s.waiting.length == s.config.Queue:
 		return s.reject()
+	case s.errs():
+		return s.turnAway(&s.errors[0])
 	}
 	slot := s.table.take()
 	j := &s.table.jobs[slot]
@@ -267,12 +275,22 @@ func (s *Station) advance() {
 		s.away = s.away[1:]
 	}
 	s.failing = len(s.away) > 0 && s.away[0].From <= s.now
+	for len(s.errors) > 0 && s.errors[0].To <= s.now {
+		s.errors = s.errors[1:]
+	}
+	s.erring = len(s.errors) > 0 && s.errors[0].From <= s.now
 	s.quiet = s.script.spans[s.script.place].to
 	switch {
 	case s.failing:
 		s.quiet = min(s.quiet, s.away[0].To)
 	case len(s.away) > 0:
 		s.quiet = min(s.quiet, s.away[0].From)
+	}
+	switch {
+	case s.erring:
+		s.quiet = min(s.quiet, s.errors[0].To)
+	case len(s.errors) > 0:
+		s.quiet = min(s.quiet, s.errors[0].From)
 	}
 	if len(s.serving) > 0 {
 		s.quiet = min(s.quiet, s.serving[0].at)
@@ -365,6 +383,9 @@ func (s *Station) takeToken(tag uint64) Admission {
 	reading := s.script.workAt(s.now)
 	if reading.add(work{frac: grain}).less(s.tokenAt()) {
 		return s.reject()
+	}
+	if s.errs() {
+		return s.turnAway(&s.errors[0])
 	}
 	if s.full.less(reading) {
 		s.full = reading

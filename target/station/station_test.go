@@ -341,6 +341,7 @@ func TestBooks(t *testing.T) {
 			Outages:         drawOutages(t, time.Second),
 		}
 		s := station.New(c, rand.New(rand.NewPCG(3, 4)))
+		s.SetChance(rand.New(rand.NewPCG(5, 6)))
 		var now time.Duration
 		var kinds [station.Refused + 1]int
 		var arrivals, done, cancelled int
