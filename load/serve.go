@@ -47,7 +47,7 @@ var serviceFields = []string{"base", "duration", "propagate-deadline", "seed"}
 // base delay, which says when they are judged, and whether they tell how much time they have left.
 func ServiceFields() []plan.Field {
 	return slices.DeleteFunc(plan.Fields(), func(f plan.Field) bool {
-		return !slices.Contains([]plan.Group{plan.Target, plan.Record, plan.Gates}, f.Group) && !slices.Contains(serviceFields, f.Name)
+		return f.Name == "layer" || !slices.Contains([]plan.Group{plan.Target, plan.Record, plan.Gates}, f.Group) && !slices.Contains(serviceFields, f.Name)
 	})
 }
 
@@ -128,6 +128,9 @@ func CheckService(p plan.Plan) error {
 	err := own.For(plan.Real)
 	if p.Repeat > 1 {
 		err = errors.Join(err, &plan.FieldError{Field: "repeat", Got: strconv.Itoa(p.Repeat), Want: "1 of a service: its clients are not ours to begin again"})
+	}
+	if f, _ := plan.FieldNamed("layer"); len(p.Layers) > 0 {
+		err = errors.Join(err, &plan.FieldError{Field: f.Name, Got: fmt.Sprint(f.Get(&p)), Want: "none of a service: it answers by itself"})
 	}
 	return err
 }

@@ -32,7 +32,7 @@ const successDefault = 0.99
 // adviceFields are the groups of which advice takes the flags, but for the fields that it leaves out.
 var (
 	adviceGroups = []plan.Group{plan.Fleet, plan.Policy, plan.Target, plan.Record}
-	adviceLess   = []string{"rate", "arrivals", "operations", "shared-seed", "repeat", "transport", "label"}
+	adviceLess   = []string{"rate", "arrivals", "operations", "shared-seed", "repeat", "transport", "label", "layer"}
 )
 
 // policyFields are those that say that the user has a policy already.

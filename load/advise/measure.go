@@ -170,7 +170,7 @@ func (s *search) planOf(t *trial, p plan.Plan) plan.Plan {
 // once runs a plan with a seed.
 func (s *search) once(ctx context.Context, p plan.Plan, run uint64, l level) (outcome, error) {
 	p.Seed = plan.Seed{Value: run, Set: true}
-	if l < last && p.Budget.Kind == budget.None {
+	if l < last && p.Budget.Kind == budget.None && p.Breaker.Kind == 0 && !p.Chained() {
 		_, peak := s.wish(record.WishPeak)
 		return counted(ctx, &p, peak), nil
 	}
