@@ -70,13 +70,13 @@ func hedged(of func(*Run) int64) func(*Run) *float64 {
 }
 
 var effectMetrics = tabled("Effects: what the target did, and what it threw out",
-	Metric{Name: "effects_done", Unit: UnitCount, Meaning: "operations whose work was done at least once", Absent: noEffects, AtTarget: true,
+	Metric{Name: "effects_done", Unit: UnitCount, Meaning: "operations whose work was done at least once", Absent: noEffects,
 		value: effected(func(e *Effects) *float64 { return count(e.Done) })},
-	Metric{Name: "effects_duplicated", Unit: UnitCount, Meaning: "operations whose work was done more than once", Absent: noEffects, AtTarget: true,
+	Metric{Name: "effects_duplicated", Unit: UnitCount, Meaning: "operations whose work was done more than once", Absent: noEffects,
 		value: effected(func(e *Effects) *float64 { return count(e.Duplicated) })},
 	Metric{Name: "effects_duplicated_share", Unit: UnitShare, Meaning: "operations whose work was done more than once, of those whose work was done",
-		Absent: noEffects + ", or nothing was done", AtTarget: true, value: effected(func(e *Effects) *float64 { return share(e.Duplicated, e.Done) })},
-	Metric{Name: "effects_extra", Unit: UnitCount, Meaning: "times that work was done again", Absent: noEffects, AtTarget: true,
+		Absent: noEffects + ", or nothing was done", value: effected(func(e *Effects) *float64 { return share(e.Duplicated, e.Done) })},
+	Metric{Name: "effects_extra", Unit: UnitCount, Meaning: "times that work was done again", Absent: noEffects,
 		value: effected(func(e *Effects) *float64 { return count(e.Extra) })},
 	Metric{Name: "dropped", Unit: UnitCount, Meaning: "attempts that were thrown out of the target's queue unserved", Absent: noDrops, AtTarget: true,
 		value: dropped(inBuckets(func(b *Bucket) int64 { return b.Dropped }))},
