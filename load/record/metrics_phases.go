@@ -39,7 +39,8 @@ func stretchMetrics() []Metric {
 		}
 		row("amplification", UnitRatio, "arrivals for each first attempt that arrived", ", or no first attempt arrived in it", countsIn(arrivalsOf, firstOf))
 		row("rejected_share", UnitShare, "arrivals rejected, of those", ", or nothing arrived in it", countsIn(rejectedOf, arrivalsOf))
-		row("wasted_share", UnitShare, "finished work whose answer reached nobody, of all that was finished", ", or nothing was finished in it", countsIn(wastedOf, servedOf))
+		row("wasted_share", UnitShare, "finished work whose answer reached nobody, of all that was finished", ", nothing was finished in it, or the target is a URL, which does not tell", countsIn(wastedOf, servedOf))
+		list[len(list)-1].value = atTarget(list[len(list)-1].value)
 	}
 	return list
 }
@@ -81,8 +82,17 @@ func goodputIn(list []*Phase) *float64 {
 	return &v
 }
 
-// countsIn is one count of the phases over another one; of a URL that does not tell what it wasted, wasted is 0 and so
-// has no share.
+// atTarget has no value where the clients alone measured: they do not know what a target does.
+func atTarget(value func(*Run) *float64) func(*Run) *float64 {
+	return func(r *Run) *float64 {
+		if r.ArrivalsMeasuredAt == "client" {
+			return nil
+		}
+		return value(r)
+	}
+}
+
+// countsIn is one count of the phases over another one.
 func countsIn(upper, lower func(p *Phase) int64) func([]*Phase) *float64 {
 	return func(list []*Phase) *float64 {
 		var part, all int64

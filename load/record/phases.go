@@ -143,3 +143,11 @@ func (r *Recovery) addLast(list []Bucket, width, from, end time.Duration) {
 	p.count(list[first:])
 	r.AmplificationLast, r.WastedShareLast = p.Amplification, p.WastedShare
 }
+
+// forgetWasted takes back what was said of wasted work where the clients alone measured: they do not know it.
+func forgetWasted(r *Run) {
+	for i := range r.Phases {
+		r.Phases[i].WastedShare = nil
+	}
+	r.Recovery.WastedShareLast = nil
+}

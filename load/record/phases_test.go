@@ -83,6 +83,30 @@ func TestPhasesOfNothing(t *testing.T) {
 	}
 }
 
+// Clients do not know what a target does for nobody: of it there is no share, in no phase.
+func TestPhasesOfClientsKnowNothingWasted(t *testing.T) {
+	const second = time.Second
+	r := New(Config{Shards: 1, Duration: 40 * second, OpenLoop: true, Triggers: []Trigger{{From: 10 * second, To: 15 * second}}})
+	r.OperationStarted(0)
+	for at := time.Duration(0); at < 40*second; at += 100 * time.Millisecond {
+		r.Arrival(Arrival{At: at})
+		r.Served(at, false)
+	}
+	for measuredAt, known := range map[string]bool{"target": true, "client": false} {
+		run := r.Summarise(End{At: 40 * second, ArrivalsMeasuredAt: measuredAt})
+		for _, p := range run.Phases {
+			if (p.WastedShare != nil) != known {
+				t.Errorf("measured at the %s: wasted share %s is %v", measuredAt, p.Name, p.WastedShare)
+			}
+		}
+		for _, name := range []string{"wasted_share_before", "wasted_share_during", "wasted_share_after", "wasted_share_last_minute"} {
+			if m, _ := MetricNamed(name); (m.Value(&run) != nil) != known {
+				t.Errorf("measured at the %s: %s has a value: %v", measuredAt, name, !known)
+			}
+		}
+	}
+}
+
 // Of two outages the healthy time is the one before the first: between them the target was still down, and against that
 // any goodput is a recovery.
 func TestRecoveryIsAgainstTheTimeBeforeTheFirstTrigger(t *testing.T) {

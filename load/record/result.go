@@ -141,7 +141,7 @@ type Phase struct {
 	GoodputPerSecond *float64 `json:"goodput_per_second"`
 	// Amplification is arrivals for each first attempt; nil without one.
 	Amplification *float64 `json:"amplification"`
-	// WastedShare is of what was served; nil where nothing was.
+	// WastedShare is of what was served; nil where nothing was, and of a target that does not tell.
 	WastedShare *float64 `json:"wasted_share"`
 }
 

@@ -56,6 +56,9 @@ func summarise(r *Recorder, e End) Run {
 	run.Generator.KeptUp = len(Validity(run)) == 0
 	run.Phases = phases(c.Triggers, run.Buckets, c.Bucket, e.At)
 	run.Recovery = recovery(s, c, run.Buckets, e.At)
+	if e.ArrivalsMeasuredAt == "client" {
+		forgetWasted(&run)
+	}
 	run.Convoy = convoy(s, c, run.Buckets, e.At)
 	run.Convoy.Flags = flags(&run, s, c, e.At)
 	balance(&run, clients, s, c.LostNames)
