@@ -133,7 +133,7 @@ func (s *simulation) workers() int {
 	if s.plan.Latency != (plan.Law{}) || s.plan.LossShare > 0 || s.plan.Model == plan.ModelOCC {
 		each *= networkFold
 	}
-	each += bucketInClients * int(s.plan.Duration/s.plan.Bucket) * (1 + len(s.plan.Layers))
+	each += bucketInClients * int(s.plan.Duration/s.plan.Bucket) * (1 + len(s.plan.Layers) + len(s.plan.Mix))
 	return max(1, min(runtime.GOMAXPROCS(0), clientsInMemory/each))
 }
 

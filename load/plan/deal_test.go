@@ -20,6 +20,33 @@ func mixture(t *testing.T, clients int, text string) plan.Variant {
 	return p.Variants()[0]
 }
 
+// What is said of a mixed fleet is said of its strategies together, and of each of its presets.
+func TestMixedFleetsSayWhatHasNoEffect(t *testing.T) {
+	tests := []struct {
+		name  string
+		flags []plan.Setting
+		want  []string
+	}{
+		{"nothing", []plan.Setting{{"fleet", "full=70%,none=30%"}}, nil},
+		{"one of them reads it", []plan.Setting{{"fleet", "full=70%,fixed=30%"}, {"noise", "1ms"}}, nil},
+		{"none of them reads it", []plan.Setting{{"fleet", "full=70%,none=30%"}, {"noise", "1ms"}}, []string{"noise 1ms: no effect on strategy full,none"}},
+		{"fewer operations than clients", []plan.Setting{{"fleet", "full=70%,none=30%"}, {"clients", "10"}, {"operations", "7"}}, []string{"operations 7: 3 of the 10 clients have nothing to do"}},
+		{"tokens of the clients of the part", []plan.Setting{{"fleet", "grpc-retry=30%,full=70%"}, {"clients", "10"}}, []string{
+			"preset grpc-retry: budget grpc: its tokens are for each client: 3 clients x 4 retries may be sent before one is refused, 12; scope=fleet shares one budget"}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			p, _, err := plan.Resolve(plan.Input{Flags: tt.flags})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := p.Warnings(); !slices.Equal(got, tt.want) {
+				t.Errorf("Warnings() = %q, want %q", got, tt.want)
+			}
+		})
+	}
+}
+
 func TestCounts(t *testing.T) {
 	tests := []struct {
 		fleet   string

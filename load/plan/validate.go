@@ -154,12 +154,6 @@ var rules = []rule{
 		}
 		return "", "a larger share for " + name + ", or more clients: of " + strconv.Itoa(p.Clients) + " it gets none"
 	}},
-	{fields: []string{"hedge", "fleet"}, broken: func(p *Plan) (got, want string) {
-		if p.Hedge.Most == 0 || len(p.Mix) == 0 {
-			return "", ""
-		}
-		return "", hedgeOff + " with a fleet of several policies: hedges are not counted by part"
-	}},
 	{fields: []string{"surge", "rate"}, broken: func(p *Plan) (got, want string) {
 		if len(p.Surges) == 0 || p.RatePerSecond > 0 {
 			return "", ""

@@ -192,6 +192,30 @@ func TestConflicts(t *testing.T) {
 			keeps:  func(p *plan.Plan) { p.Outages = []station.Outage{outage(1, 2), outage(7, 8)} },
 		},
 		{
+			name:   "fleet and strategy",
+			breaks: func(p *plan.Plan) { p.Mix, p.Strategies = rollout, []string{"equal"} },
+			want:   `fleet: "full=70%,none=30%": want none with a strategy: a mixed fleet names its own`,
+			keeps:  func(p *plan.Plan) { p.Mix = rollout },
+		},
+		{
+			name:   "fleet and preset",
+			breaks: func(p *plan.Plan) { p.Mix, p.Presets = rollout, []string{"grpc-retry"} },
+			want:   `fleet: "full=70%,none=30%": want none with presets: a mixed fleet names its own`,
+			keeps:  func(p *plan.Plan) { p.Mix = rollout },
+		},
+		{
+			name:   "fleet and clients",
+			breaks: func(p *plan.Plan) { p.Mix, p.Clients = rollout, 1 },
+			want:   `fleet: "full=70%,none=30%": want a larger share for none, or more clients: of 1 it gets none`,
+			keeps:  func(p *plan.Plan) { p.Mix, p.Clients = rollout, 2 },
+		},
+		{
+			name:   "hedge and fleet",
+			breaks: func(p *plan.Plan) { p.Mix, p.Hedge = rollout, plan.Hedge{After: time.Second, Most: 1} },
+			want:   `hedge: "1s,1": want off with a fleet of several policies`,
+			keeps:  func(p *plan.Plan) { p.Hedge = plan.Hedge{After: time.Second, Most: 1} },
+		},
+		{
 			name:   "surge and rate",
 			breaks: func(p *plan.Plan) { p.Surges = []plan.Surge{surge(1, 2)} },
 			want:   `surge: "1s..2s=x3": want a rate with it: without one every client starts at t0, and there is no rate to multiply`,
@@ -266,6 +290,9 @@ func TestConflicts(t *testing.T) {
 }
 
 // TestValidateBuilt gives Validate plans that no text makes.
+// rollout is a mixed fleet.
+var rollout = []plan.MixPart{{Name: "full", Share: 0.7}, {Name: "none", Share: 0.3}}
+
 func surge(from, to time.Duration) plan.Surge {
 	return plan.Surge{From: from * time.Second, To: to * time.Second, Factor: 3}
 }

@@ -116,7 +116,7 @@ func (p *Plan) each() (heads []string, plans []*Plan) {
 	own.Presets, own.Mix, own.Strategies, own.Clients, own.Operations = nil, nil, nil, 0, 0
 	for i, n := range v.Counts(p.Clients) {
 		part := v.Parts[i]
-		if slices.Contains(strategyNames(), part.Name) {
+		if !part.Preset {
 			own.Strategies = append(own.Strategies, part.Name)
 			own.Clients += n
 			continue

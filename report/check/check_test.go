@@ -3,6 +3,7 @@ package check_test
 import (
 	"errors"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -182,6 +183,51 @@ func TestCheckStrategies(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("CheckStrategies: %v does not say %s", err, part)
 		}
+	}
+}
+
+// A name that two have says of neither what is meant.
+func TestCheckStrategiesOfOneName(t *testing.T) {
+	gates, err := check.ParseAll([]string{"full:waves<3", "none:waves<3"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = check.CheckStrategies(gates, []string{"full", "none", "full"})
+	if want := `"full:waves<3": full is the name of two: of full, none, full`; err == nil || err.Error() != want {
+		t.Errorf("CheckStrategies = %v, want %s", err, want)
+	}
+}
+
+// A gate speaks of a part of a mixed fleet by its name, and without a name of the whole; what is planned and what ran know
+// the parts alone by name.
+func TestEvaluateParts(t *testing.T) {
+	whole, full, none := closedPort("full=70%,none=30%"), closedPort("full"), closedPort("none")
+	whole.Latency.P99, full.Latency.P99, none.Latency.P99 = ptr(int64(3e9)), ptr(int64(1e9)), ptr(int64(5e9))
+	whole.Parts = []record.Part{{Name: "full", Share: 0.7, Clients: 7, Run: &full}, {Name: "none", Share: 0.3, Clients: 3, Run: &none}}
+	full.Books.Arrivals = 5
+	none.Repeats = record.RepeatsOf(1, 2, []record.Seed{record.SeedOf(&none), record.SeedOf(&full)})
+	result := &record.Result{Runs: []record.Run{whole}, Plan: []byte(`{"strategy":"full","fleet":"full=70%,none=30%"}`)}
+	gates, err := check.ParseAll([]string{"p99<=4s", "full:p99<=4s", "none:p99<=4s@first", "full:waves<3", "equal:waves<3"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	equalRows(t, check.Evaluate(gates, result), []record.Gate{
+		{Gate: "p99<=4s", Value: ptr(3e9), OK: true, Reason: "latency_p99 is 3s"},
+		{Gate: "full:p99<=4s", Value: ptr(1e9), OK: true, Reason: "latency_p99 is 1s"},
+		{Gate: "none:p99<=4s@first", Value: ptr(5e9), Reason: "seed 1, the first: latency_p99 is 5s, want <= 4s"},
+		{Gate: "full:waves<3", Reason: "no data: the capacity is the whole fleet's, and not one of its parts'"},
+		{Gate: "equal:waves<3", Reason: "no data: strategy equal did not run"},
+	})
+	if got := check.Strategies(result); !slices.Equal(got, []string{"full", "none"}) {
+		t.Errorf("Strategies = %v, want those of the parts", got)
+	}
+}
+
+// Of a plan with presets the strategies have not been missed.
+func TestStrategiesOfPresets(t *testing.T) {
+	result := &record.Result{Runs: []record.Run{closedPort("grpc-retry")}, Plan: []byte(`{"strategy":"full","preset":"grpc-retry,envoy"}`)}
+	if got := check.Strategies(result); !slices.Equal(got, []string{"grpc-retry", "envoy"}) {
+		t.Errorf("Strategies = %v, want the presets", got)
 	}
 }
 
