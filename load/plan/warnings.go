@@ -47,6 +47,12 @@ func (p Plan) Warnings() []string {
 	return w
 }
 
+// servedTogether is the share of its capacity that a target serves all of whose workers are busy.
+func (p *Plan) servedTogether() float64 {
+	n := float64(p.Workers)
+	return 1 / (1 + float64(p.ContentionShare*(n-1)) + float64(float64(p.CoherencyShare*n)*(n-1)))
+}
+
 // Notes returns facts about the plan that a reader of its result must know, one line each.
 // The plan must be valid. With presets as Warnings.
 func (p Plan) Notes() []string {
@@ -54,6 +60,10 @@ func (p Plan) Notes() []string {
 		return p.ofEach(Plan.Notes)
 	}
 	var notes []string
+	if served := p.servedTogether(); p.URL == "" && served < 1 {
+		notes = append(notes, fmt.Sprintf("contention %s and coherency %s: the %d workers together serve %.3g of the capacity of %s, with which peaks and waves are compared",
+			formatNumber(p.ContentionShare), formatNumber(p.CoherencyShare), p.Workers, served, formatRate(p.CapacityPerSecond)))
+	}
 	if p.Base <= p.Bucket && p.draws() {
 		notes = append(notes, fmt.Sprintf("base %s is not longer than bucket %s: jitter cannot lower the first peak",
 			formatDuration(p.Base), formatDuration(p.Bucket)))

@@ -23,7 +23,7 @@ const (
 	smallFrom     = 5 * time.Second
 	smallTo       = 10 * time.Second
 	smallWatch    = 45 * time.Second
-	sourceSmall = "20 seeds of the same plan in virtual time"
+	sourceSmall   = "20 seeds of the same plan in virtual time"
 	// smallSeeds is how many seeds say in virtual time when the service recovers.
 	smallSeeds = 20
 )
@@ -82,8 +82,8 @@ func realRecoveries(ctx context.Context, c Config) (Result, error) {
 		})
 	}
 	wg.Wait()
-	if ctx.Err() != nil {
-		result.Interrupted, result.PartsNotRun = true, len(rows)
+	if result.Interrupted = ctx.Err() != nil; result.Interrupted { // whatever the runs say of it
+		result.PartsNotRun = len(rows)
 		return result, nil
 	}
 	for i, row := range rows {

@@ -227,3 +227,41 @@ func TestRealPlansAreValid(t *testing.T) {
 		}
 	}
 }
+
+// The three cells are there, in plans that are valid, and their answers are told apart.
+func TestSmallRecoveries(t *testing.T) {
+	rows := smallRows()
+	if len(rows) != 3 {
+		t.Fatalf("%d rows, want 3", len(rows))
+	}
+	for _, row := range rows {
+		if p := row.small(1); p.Validate() != nil || p.Duration > time.Minute {
+			t.Errorf("%s: %v, %v long", row.name, p.Validate(), p.Duration)
+		}
+	}
+	never := &record.Run{}
+	back := &record.Run{Recovery: record.Recovery{RecoveredAt: new(12 * time.Second)}}
+	inf := math.Inf(1)
+	for _, test := range []struct {
+		run   *record.Run
+		seeds []float64
+		ok    bool
+	}{
+		{never, []float64{inf, inf}, true},
+		{back, []float64{inf, inf}, false},
+		{never, []float64{9, 11}, false},
+		{back, []float64{9, 11}, true},
+		{back, []float64{9, 10}, false},
+		{never, []float64{9, inf}, true}, // some do
+		{back, []float64{9, inf}, true},
+	} {
+		if c := recoveryCheck(test.run, test.seeds); c.OK != test.ok {
+			t.Errorf("recovered %v where the seeds did after %v: %+v", test.run.Recovery.RecoveredAt, test.seeds, c)
+		}
+	}
+	for _, test := range []struct{ k, m, n, low, high int }{{8, 10, 3, 0, 3}, {0, 10, 10, 0, 9}, {10, 10, 40, 5, 40}} {
+		if low, high := asMany(test.k, test.m, test.n); low > high || low < 0 || high > test.n {
+			t.Errorf("asMany(%d, %d, %d) = %d..%d", test.k, test.m, test.n, low, high)
+		}
+	}
+}
