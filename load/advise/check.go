@@ -35,6 +35,9 @@ func (c Config) Check() error {
 	if len(p.Presets) > 0 {
 		refuse("preset", "none: what is looked for are the numbers of a strategy; 'stormtest presets "+p.Presets[0]+"' prints its own, as a scenario file to begin with")
 	}
+	if len(p.Mix) > 0 {
+		refuse("fleet", "none: what is looked for is one policy for all clients")
+	}
 	if len(p.Layers) > 0 {
 		refuse("layer", "none: the search tries small fleets first, and what is behind a target does not shrink with it")
 	}
