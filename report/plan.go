@@ -129,7 +129,8 @@ func (f planFields) surges() []surge {
 
 // Fields that say what the target is: the built-in one, and one elsewhere.
 var (
-	builtInFields   = []string{"transport", "model", "burst", "capacity", "workers", "queue", "service", "abandoned", "send-retry-after", "outage", "latency", "loss"}
+	builtInFields = []string{"transport", "model", "burst", "capacity", "workers", "queue", "service", "discipline", "expired", "abandoned", "shed-cost", "contention", "coherency",
+		"send-retry-after", "outage", "latency", "loss", "layer"}
 	elsewhereFields = []string{"url", "unix-socket", "method", "http", "keepalive", "insecure"}
 )
 
@@ -150,7 +151,8 @@ var modelUnread = map[string][]string{
 // targetModel names the target in the words of the flags: "capacity 1000/s, workers 1, queue 0, ...".
 // What has no effect on it is left out.
 func targetModel(r *record.Result, f planFields) string {
-	idle := map[string]string{"transport": "tcp", "send-retry-after": "none", "unix-socket": "none", "keepalive": "true", "insecure": "false", "latency": noLatency, "loss": noLoss}
+	idle := map[string]string{"transport": "tcp", "send-retry-after": "none", "unix-socket": "none", "keepalive": "true", "insecure": "false", "latency": noLatency, "loss": noLoss,
+		"discipline": "fifo", "expired": "process", "shed-cost": "0%", "contention": "0", "coherency": "0"}
 	unread := modelUnread[cmp.Or(f.text("model"), "slots")]
 	if slices.ContainsFunc(r.Runs, func(run record.Run) bool { return virtual(&run) }) {
 		unread = append(slices.Clip(unread), "transport")
