@@ -150,10 +150,11 @@ func TestOperationsTotalOfSurges(t *testing.T) {
 
 func TestTriggers(t *testing.T) {
 	s := time.Second
-	outage := func(from, to time.Duration) plan.Trigger { return plan.Trigger{From: from * s, To: to * s} }
-	raised := func(from, to time.Duration) plan.Trigger {
-		return plan.Trigger{From: from * s, To: to * s, Surge: true}
+	trigger := func(from, to int, surge bool) plan.Trigger {
+		return plan.Trigger{From: time.Duration(from) * s, To: time.Duration(to) * s, Surge: surge}
 	}
+	outage := func(from, to int) plan.Trigger { return trigger(from, to, false) }
+	raised := func(from, to int) plan.Trigger { return trigger(from, to, true) }
 	tests := []struct {
 		name    string
 		outages []station.Outage

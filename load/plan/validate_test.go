@@ -293,8 +293,8 @@ func TestConflicts(t *testing.T) {
 // rollout is a mixed fleet.
 var rollout = []plan.MixPart{{Name: "full", Share: 0.7}, {Name: "none", Share: 0.3}}
 
-func surge(from, to time.Duration) plan.Surge {
-	return plan.Surge{From: from * time.Second, To: to * time.Second, Factor: 3}
+func surge(from, to int) plan.Surge {
+	return plan.Surge{From: time.Duration(from) * time.Second, To: time.Duration(to) * time.Second, Factor: 3}
 }
 
 func TestValidateBuilt(t *testing.T) {
