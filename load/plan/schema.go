@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -157,6 +158,16 @@ func scalarSchema(v scalar) schema {
 	case strategies:
 		// One name, for editors to complete; or several.
 		return anyOf(words(v.choices()...), patterned(listPattern(v.choices())))
+	case presets:
+		return anyOf(words(presetNone), words(presetNames()...), patterned(listPattern(presetNames())))
+	case mix:
+		return anyOf(words(mixNone), patterned(`\s*`+sharedPattern+`(,\s*`+sharedPattern+`)*`))
+	case retryBudget:
+		return patterned(keyedPattern(budgetNames()))
+	case circuitBreaker:
+		return patterned(keyedPattern(breakerNames()))
+	case hedge:
+		return anyOf(words(hedgeOff), patterned(durationPattern+`(,[1-`+strconv.Itoa(hedgesMost)+`])?`))
 	case method:
 		return patterned(`[A-Z][A-Z0-9_-]*`)
 	case text, word, label, retryOn: // which may look like a number
@@ -168,6 +179,15 @@ func scalarSchema(v scalar) schema {
 		return anyOf(words(choices...), patterned(listPattern(choices)))
 	}
 	return schema{{"type", "string"}}
+}
+
+// sharedPattern is of a name and its share.
+const sharedPattern = `[a-z0-9-]+=` + sharePattern
+
+// keyedPattern is of one of a few names, with numbers behind it.
+func keyedPattern(names []string) string {
+	const pair = `[a-z-]+=[^,=]+`
+	return `(` + strings.Join(names, "|") + `)(:` + pair + `(,` + pair + `)*)?`
 }
 
 // wholeSchema is of a whole number, or a word.

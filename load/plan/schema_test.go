@@ -96,7 +96,8 @@ func TestSchemaRefuses(t *testing.T) {
 		"clinets: 5", "clients: 0", "clients: many", "clients: 1.5", "clients: [1]", "base: 10", "base: 10 s", "cap: unlimited", "rate: 50", "rate: 50/d", "capacity: 1",
 		"cap-jitter: 0.2", "loss: 5", "multiplier: 0.5", "shared-seed: 1", "strategy: fulll", "strategy: full,fulll", "strategy: [full]", "cap-mode: ceilling", "arrivals: uniform",
 		"seed: lots", "seed: -1", "timeout: unlimited", "max-retries: -1", "max-retries: none", "status: 200", "outage: 5s", "outage: [5s..6s=]", "outage: 5s-6s",
-		"surge: 1s..2s=3", "gate: nonsense", "gate: [amplification]", "latency: 10", "method: get", "header: x", "label: [x]", "bucket: 100", "layer: 1b", "layer: {queue: 1}", "layer: {name: db, queu: 1}",
+		"surge: 1s..2s=3", "preset: aws", "fleet: full", "fleet: full=0.7", "budget: finagel", "budget: finagle:ratio", "breaker: consecutiv", "hedge: 2s,9", "hedge: 2",
+		"send-retry-after: 10", "send-retry-after: rest:10s", "gate: nonsense", "gate: [amplification]", "latency: 10", "method: get", "header: x", "label: [x]", "bucket: 100", "layer: 1b", "layer: {queue: 1}", "layer: {name: db, queu: 1}",
 		"layer: [{name: db, queue: -1}]", "layer: [{name: db, clients: 3}]", "layer: [db;queue]", "[clients]", "clients",
 	} {
 		err := judged(t, s, []byte(text))
