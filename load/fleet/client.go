@@ -343,7 +343,7 @@ func (c *client) await(ctx context.Context) (retry.Outcome, time.Duration, endin
 			case <-ctx.Done():
 			}
 			if how, waiting := c.unsent(false); waiting {
-				return retry.Outcome{}, c.turnedAt, how
+				return c.unanswered(how)
 			}
 			if c.trip == nil {
 				if o, err := c.connect(ctx); err != nil {
@@ -369,9 +369,17 @@ func (c *client) await(ctx context.Context) (retry.Outcome, time.Duration, endin
 		case !waiting:
 			return c.read(ctx, n, err)
 		case c.f.stopped.Load() || how != interrupted:
-			return retry.Outcome{}, c.turnedAt, how
+			return c.unanswered(how)
 		}
 	}
+}
+
+// unanswered is what await returns for an attempt that has not left.
+func (c *client) unanswered(how ending) (retry.Outcome, time.Duration, ending) {
+	if how == unlet { // and only then nobody writes it
+		return retry.Outcome{}, c.turnedAt, how
+	}
+	return retry.Outcome{}, 0, how
 }
 
 // unsent reports whether the client still waits to send, and the ending if that is the end.

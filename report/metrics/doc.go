@@ -5,8 +5,8 @@
 // same, so the last scrape of a storm and its file agree.
 //
 // Names: the five that the retry guides fix (retry_delay_ms, retry_attempt_number, retry_total_elapsed_seconds,
-// retry_synchronisation_index and the label backoff_strategy), convoy_index and peak_over_capacity stand as they are;
-// circuit_breaker_reopen_total is none of them, as no policy here has a breaker. All else begins with stormtest_ and follows
+// retry_synchronisation_index and the label backoff_strategy), convoy_index, peak_over_capacity and
+// circuit_breaker_reopen_total stand as they are. All else begins with stormtest_ and follows
 // Prometheus' conventions. Units are seconds, but where a fixed name says otherwise. A figure without a value has no
 // sample, never NaN.
 //
