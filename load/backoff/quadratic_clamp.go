@@ -27,7 +27,7 @@ func downByShareAboveFloor(p *Params, raw time.Duration) window {
 
 // quadratic returns b*(1 + n^2), or forever.
 func (p *Params) quadratic(n int) time.Duration {
-	const most = 1 << 31 // the square of which no Duration holds
+	const most = 1 << 31   // the square of which no Duration holds
 	if uint64(n) >= most { // an int may have 32 bits
 		return forever
 	}
