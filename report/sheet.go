@@ -154,6 +154,9 @@ func phasesSheet(run *record.Run) sheet {
 			name, moment(f.From), span(f.To), goodput, count(f.Arrivals), number(f.Amplification), percent(rejected), percent(wasted),
 		})
 	}
+	if len(run.Layers) > 0 && len(s.rows) > 0 {
+		s.feet = append(s.feet, "Rejected here counts also what failed behind the "+firstService+".")
+	}
 	return s
 }
 
@@ -247,32 +250,64 @@ func partWords(part *record.Part) string {
 // layersSheet has a row for the first service of a chain and for each behind it.
 func layersSheet(run *record.Run) sheet {
 	s := sheet{role: "layers", caption: "The chain, service by service",
-		head: []string{"service", "calls", "attempts", "amplif.", "end to end", "served", "rejected", "done"}}
+		head: []string{"service", "calls", "attempts", "amplif.", "end to end", "served", "rejected", "failed", "done"}}
 	if !slices.ContainsFunc(run.Layers, func(l record.Layer) bool { return l.Run != nil }) {
 		return s
 	}
-	row := func(name string, layer *record.Run, end *float64) []string {
-		var served, rejected int64
-		for i := range layer.Buckets {
-			served += layer.Buckets[i].Served
-			rejected += layer.Buckets[i].Rejected
+	row := func(name string, layer, behind *record.Run, end *float64) []string {
+		served, rejected := servedRejected(layer)
+		failed := none
+		if behind != nil {
+			n := min(failedBehind(behind), rejected)
+			rejected, failed = rejected-n, count(n)
 		}
 		return []string{
 			name, count(layer.Operations.Started), count(layer.Attempts.Sent), number(layer.Amplification), number(end),
-			count(served), count(rejected), percent(shareOf(layer.Operations.Succeeded, layer.Operations.Started)),
+			count(served), count(rejected), failed, percent(shareOf(layer.Operations.Succeeded, layer.Operations.Started)),
 		}
 	}
-	s.rows = append(s.rows, row(firstService, run, run.Amplification))
+	next := func(i int) *record.Run {
+		if i < len(run.Layers) {
+			return run.Layers[i].Run
+		}
+		return nil
+	}
+	s.rows = append(s.rows, row(firstService, run, next(0), run.Amplification))
 	for i := range run.Layers {
 		if l := &run.Layers[i]; l.Run != nil {
-			s.rows = append(s.rows, row(layerName(l), l.Run, l.EndToEnd))
+			s.rows = append(s.rows, row(layerName(l), l.Run, next(i+1), l.EndToEnd))
 		}
 	}
-	s.feet = append(s.feet, "Calls are what the one before a service wanted of it: of the target, the clients' operations.")
+	s.feet = append(s.feet, "Calls are what the one before a service wanted of it: of the target, the clients' operations.",
+		"Rejected is what a service refused itself; failed, what it had done its own work for, and the call to the next service failed.")
 	if text := layersSentence(run); text != "" {
 		s.feet = append(s.feet, upperFirst(text)+".")
 	}
 	return s
+}
+
+// callerGone is why a service's call ended that was given up with the request it was made for.
+const callerGone = "caller_gone"
+
+// servedRejected are counts over the whole run.
+func servedRejected(run *record.Run) (served, rejected int64) {
+	for i := range run.Buckets {
+		served += run.Buckets[i].Served
+		rejected += run.Buckets[i].Rejected
+	}
+	return served, rejected
+}
+
+// failedBehind is how many attempts a service could not serve, as the call that it made for each to the next one, of
+// which run is, was given up. They are among its Rejected. Where the caller had gone there was nobody to refuse.
+func failedBehind(run *record.Run) int64 {
+	var n int64
+	for reason, count := range run.Operations.GaveUp {
+		if reason != callerGone {
+			n += count
+		}
+	}
+	return n
 }
 
 // firstService is the name of the service that the clients call.

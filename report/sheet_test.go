@@ -2,6 +2,7 @@ package report
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -57,6 +58,21 @@ func TestLayersSentence(t *testing.T) {
 		change(&other)
 		if got := layersSentence(&other); got != "" {
 			t.Errorf("%s: %q, want nothing", name, got)
+		}
+	}
+}
+
+// What a service refused itself is told from what it did its own work for, and that failed behind it: a service without a
+// fault of its own is not to look as if it had turned everything away.
+func TestLayersFailedBehind(t *testing.T) {
+	behind := record.Run{Operations: record.Operations{Started: 100, Succeeded: 10, GaveUp: map[string]int64{"max_retries": 50, "refused_by_budget": 20, "caller_gone": 5}},
+		Buckets: []record.Bucket{{Served: 12}, {Rejected: 300}}}
+	run := record.Run{Buckets: []record.Bucket{{Served: 10}, {Rejected: 40}, {Rejected: 45}}, Layers: []record.Layer{{Name: "db", Run: &behind}}}
+	s := layersSheet(&run)
+	at := slices.Index(s.head, "served")
+	for i, want := range [][]string{{"10", "15", "70"}, {"12", "300", none}} {
+		if got := s.rows[i][at : at+3]; !slices.Equal(got, want) {
+			t.Errorf("%s: served, rejected, failed = %q, want %q", s.rows[i][0], got, want)
 		}
 	}
 }

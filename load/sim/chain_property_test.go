@@ -6,6 +6,7 @@ import (
 	"pgregory.net/rapid"
 
 	"stormtest/load/plan"
+	"stormtest/load/retry"
 )
 
 // anyChain draws a small plan with layers, hedges or both.
@@ -63,6 +64,17 @@ func TestChainConserves(t *testing.T) {
 			l := linkOf(stats.Links[i], r)
 			if i+1 < len(runs) && l.served != stats.Links[i+1].Succeeded {
 				rt.Errorf("link %d served %d, and %d calls behind it succeeded", i, l.served, stats.Links[i+1].Succeeded)
+			}
+			if i+1 < len(runs) {
+				var failed int64 // behind it, with a caller to be told so
+				for reason, n := range runs[i+1].Operations.GaveUp {
+					if reason != retry.CallerGone.String() {
+						failed += n
+					}
+				}
+				if l.rejected < failed {
+					rt.Errorf("link %d rejected %d, and %d calls behind it failed, which are to be among them", i, l.rejected, failed)
+				}
 			}
 			if l.succeeded > l.served-l.wasted {
 				rt.Errorf("link %d: %d operations succeeded of %d served, %d in vain", i, l.succeeded, l.served, l.wasted)
