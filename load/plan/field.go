@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"stormtest/target/station"
@@ -115,10 +116,17 @@ func (f Field) Env() string {
 }
 
 // Default is the canonical text of the field in [Default]; "none" for an empty list.
-func (f Field) Default() string {
+func (f Field) Default() string { return defaultTexts()[f.Name] }
+
+// defaultTexts holds the Default of every field. Each plan that is validated asks for all of them, more than once.
+var defaultTexts = sync.OnceValue(func() map[string]string {
 	p := Default()
-	return strings.Join(f.texts(&p), "; ")
-}
+	texts := map[string]string{}
+	for _, f := range table {
+		texts[f.Name] = strings.Join(f.texts(&p), "; ")
+	}
+	return texts
+})
 
 // Get returns the canonical texts of the field in p: exactly one, or for a repeatable
 // field one for each element. Set takes them back to the same value.

@@ -71,13 +71,13 @@ func (p *Plan) presetFaults(bad map[string]bool) []*FieldError {
 	if bad["preset"] || bad["fleet"] {
 		return nil
 	}
-	given := map[string]bool{}
+	policies, given := p.policies(), map[string]bool{}
 	for _, f := range table {
-		if bad[f.Name] || f.atDefault(p) {
+		if bad[f.Name] {
 			continue
 		}
-		for _, s := range p.policies() {
-			if s.Sets(f.Name) {
+		for _, s := range policies {
+			if s.Sets(f.Name) && !f.atDefault(p) {
 				given[f.Name] = true
 				faults = append(faults, &FieldError{Field: f.Name, Got: strings.Join(f.texts(p), "; "),
 					Want: "nothing beside preset " + s.Name + ", which sets it; 'stormtest presets " + s.Name + "' prints it as a scenario file to change"})
@@ -85,7 +85,7 @@ func (p *Plan) presetFaults(bad map[string]bool) []*FieldError {
 			}
 		}
 	}
-	for _, s := range p.policies() {
+	for _, s := range policies {
 		part := s.Apply(*p)
 		part.Mix = nil
 		for _, r := range rules {

@@ -27,9 +27,14 @@ type Set struct {
 // connect, timeout, 408, 429, 502, 503, 504.
 // It is what SDKs, proxies and HTTP libraries agree on; see Set.Classify for the rest.
 func DefaultSet() Set {
-	s, err := ParseSet("connect,timeout,408,429,502,503,504")
-	if err != nil {
-		panic("retry: BUG: default set: " + err.Error())
+	var s Set
+	for k, kind := range kinds {
+		if kind.token == "connect" || kind.token == "timeout" {
+			s.kinds |= 1 << k
+		}
+	}
+	for _, status := range [...]int{408, 429, 502, 503, 504} {
+		s.putStatus(status)
 	}
 	return s
 }
@@ -96,21 +101,25 @@ func (s Set) String() string {
 	return strings.Join(members, ",")
 }
 
-// appendClass appends the members for the statuses [from, from+classSize).
+// appendClass appends the members for the statuses [from, from+classSize), as few as there can be.
 func (s Set) appendClass(members []string, from int) []string {
-	var in, out []string
+	in := 0
 	for status := from; status < from+classSize; status++ {
 		if s.hasStatus(status) {
-			in = append(in, strconv.Itoa(status))
-		} else {
-			out = append(out, "-"+strconv.Itoa(status))
+			in++
 		}
 	}
-	if len(in) <= len(out) {
-		return append(members, in...)
+	named, sign := true, "" // whether those that are in are named, or those that are not, after their class
+	if in > classSize-in {
+		members = append(members, strconv.Itoa(from/classSize)+"xx")
+		named, sign = false, "-"
 	}
-	members = append(members, strconv.Itoa(from/classSize)+"xx")
-	return append(members, out...)
+	for status := from; status < from+classSize; status++ {
+		if s.hasStatus(status) == named {
+			members = append(members, sign+strconv.Itoa(status))
+		}
+	}
+	return members
 }
 
 // parseName returns the set of everything that one name stands for.
