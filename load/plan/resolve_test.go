@@ -180,7 +180,7 @@ func TestSceptic(t *testing.T) {
 		{"no share", []plan.Setting{{"spread", "0"}}, `--spread: "0": want more than 0%, at most 100%`},
 		{"a share above one", []plan.Setting{{"spread", "20"}}, `--spread: "20": want a share in percent, such as 20%`},
 		{"a capacity without a unit", []plan.Setting{{"capacity", "10000"}}, `--capacity: "10000": want a rate with a unit, such as 10000/s, or 0`},
-		{"an early retry hint in fractions", []plan.Setting{{"send-retry-after", "1.5s"}}, `--send-retry-after: "1.5s": want a multiple of 1s, or none or auto`},
+		{"an early retry hint in fractions", []plan.Setting{{"send-retry-after", "1.5s"}}, `--send-retry-after: "1.5s": want a multiple of 1s, or none or auto, or reset:DURATION`},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
