@@ -229,9 +229,8 @@ func (v processes) word() string { return v.scope.word() + "|N" }
 // tokens. Source: the domain reference, 3.1 to 3.6.
 func (p *Plan) budgetWarnings() []string {
 	b := p.Budget
-	asks := b.Kind == budget.SRE || b.Kind == budget.AWSAdaptive // first attempts, too
 	switch {
-	case p.MaxRetries == 0 && !asks:
+	case p.MaxRetries == 0 && p.Hedge.Most == 0 && !p.asksFirst(): // a copy is a retry to a budget
 		return p.idle("budget", "with max-retries 0")
 	case b.Kind == budget.AWSAdaptive && p.URL == "" && p.Status != statusThrottled:
 		return append(p.eachBudget(), fmt.Sprintf("budget %v: attempts wait for their turn from the first answer %d on, and the target answers %d: with status %d they would",
@@ -242,6 +241,11 @@ func (p *Plan) budgetWarnings() []string {
 		return []string{fmt.Sprintf("budget sre: one account for a fleet that begins together has no answer to go by: of the first %d attempts it lets out a few", p.Clients)}
 	}
 	return p.eachBudget()
+}
+
+// asksFirst reports whether first attempts need the budget, too.
+func (p *Plan) asksFirst() bool {
+	return p.Budget.Kind == budget.SRE || p.Budget.Kind == budget.AWSAdaptive
 }
 
 // statusThrottled is the answer that says of itself that it is given for too many requests.
@@ -260,7 +264,7 @@ func (p *Plan) eachBudget() []string {
 	}
 	switch b.Kind {
 	case budget.Envoy:
-		if b.Min == 0 || b.Processes > 0 {
+		if b.Min == 0 || b.Processes > 0 || p.Hedge.Most > b.Min {
 			return nil
 		}
 		return p.idle("budget", "with scope client: a client has one operation at a time, and the budget allows "+

@@ -20,16 +20,23 @@ import (
 func (p Plan) Warnings() []string {
 	switch {
 	case len(p.Presets) > 0:
-		return p.ofEach(Plan.Warnings)
+		return p.ofEach(Plan.warnings)
 	case len(p.Mix) > 0:
-		return append(p.idleClients(), p.ofEach(Plan.Warnings)...)
+		return append(p.idleClients(), p.ofEach(Plan.warnings)...)
 	}
+	return append(p.warnings(), p.idleThrottledBase()...)
+}
+
+// warnings are those of a plan without presets and of one policy.
+func (p Plan) warnings() []string {
 	var w []string
 	w = append(w, p.idleStrategyFields()...)
 	w = append(w, p.idlePolicyFields()...)
+	w = append(w, p.idleDeadline()...)
 	w = append(w, p.budgetWarnings()...)
 	w = append(w, p.breakerWarnings()...)
 	w = append(w, p.idleTargetFields()...)
+	w = append(w, p.layerWarnings()...)
 	w = append(w, p.idleClients()...)
 	for _, o := range p.Outages {
 		if o.To >= p.Duration {
@@ -215,17 +222,68 @@ func (p *Plan) retries(o retry.Outcome) bool { return p.RetryOn.Classify(o) == r
 func (p *Plan) idlePolicyFields() []string {
 	var w []string
 	if p.MaxRetries == 0 {
-		const why = "with max-retries 0"
-		for _, name := range []string{"throttled-base", "retry-after", "retry-after-jitter", "retry-on", "retry-non-idempotent"} {
-			w = append(w, p.idle(name, why)...)
+		for _, name := range p.ofRetriesAlone() {
+			w = append(w, p.idle(name, "with max-retries 0")...)
 		}
-		return w
+		if p.Hedge.Most == 0 {
+			return w
+		}
 	}
 	switch {
 	case idempotent(p.Method):
 		w = append(w, p.idle("retry-non-idempotent", "on method "+p.Method)...)
 	case p.IdempotencyKey:
 		w = append(w, p.idle("retry-non-idempotent", "with idempotency-key "+strconv.FormatBool(true))...)
+	case !p.RetryNonIdempotent:
+		w = append(w, p.idle("hedge", "on method "+p.Method+" without an idempotency-key: a copy might do the work twice")...)
+	}
+	return w
+}
+
+// ofRetriesAlone are the fields of the policy that do nothing where there are no retries. A copy of an attempt is one to
+// most of them.
+func (p *Plan) ofRetriesAlone() []string {
+	if p.Hedge.Most > 0 {
+		return []string{"throttled-base", "retry-after-jitter"}
+	}
+	return []string{"throttled-base", "retry-after", "retry-after-jitter", "retry-on", "retry-non-idempotent"}
+}
+
+// idleThrottledBase warns of a base for an answer that no service of the plan's own gives.
+func (p *Plan) idleThrottledBase() []string {
+	if p.URL != "" || p.MaxRetries == 0 || slices.ContainsFunc(p.Chain(), func(l Link) bool { return l.Plan.Status == statusThrottled }) {
+		return nil
+	}
+	return p.idle("throttled-base", fmt.Sprintf("where the target answers %d, and never %d", p.Status, statusThrottled))
+}
+
+// idleDeadline warns of deadlines that are told to a target of ours that does nothing with them.
+func (p *Plan) idleDeadline() []string {
+	if p.URL != "" || len(p.Layers) > 0 || p.Expired == ExpiredDrop {
+		return nil
+	}
+	return p.idle("propagate-deadline", "on a target that serves what has expired: with expired "+ExpiredDrop+" it would not")
+}
+
+// layerWarnings warns of what layers set of their own without any effect.
+func (p *Plan) layerWarnings() []string {
+	var w []string
+	for _, l := range p.Layers {
+		q := l.plan(p)
+		idle := append(q.idleStrategyFields(), q.idlePolicyFields()...)
+		if q.MaxRetries == 0 && q.Hedge.Most == 0 && !q.asksFirst() {
+			idle = append(idle, q.idle("budget", "with max-retries 0")...)
+		}
+		for _, text := range append(idle, q.idleTargetFields()...) {
+			if key, _, _ := strings.Cut(text, " "); slices.ContainsFunc(l.Texts, func(t string) bool { return strings.HasPrefix(t, key+"=") }) {
+				w = append(w, "layer "+l.Name+": "+text)
+			}
+		}
+		for _, o := range q.Outages {
+			if o.To >= p.Duration {
+				w = append(w, fmt.Sprintf("layer %s: outage %v: not over before the run ends at %s, so no recovery is seen", l.Name, o, formatDuration(p.Duration)))
+			}
+		}
 	}
 	return w
 }
@@ -257,6 +315,11 @@ func (p *Plan) idleTargetFields() []string {
 	}
 	for _, name := range p.unreadByModel() {
 		w = append(w, p.idle(name, "on model "+p.Model)...)
+	}
+	if p.Model == ModelSlots && p.CapacityPerSecond == 0 && p.Abandoned == AbandonedProcess {
+		for _, name := range []string{"service", "discipline", "expired", "contention", "coherency", "shed-cost"} {
+			w = append(w, p.idle(name, "with a capacity of 0: the work that is begun has no end")...)
+		}
 	}
 	return w
 }

@@ -80,6 +80,31 @@ func TestWarnings(t *testing.T) {
 		{"a breaker and no sleep", []plan.Setting{{"breaker", "polly:scope=fleet"}, {"max-retries", "0"}, {"operations", "5000"}}, []string{
 			"breaker polly: with max-retries 0 an operation that is refused takes no time, and without a rate its client begins the next one at once"}},
 		{"a budget for no retries", []plan.Setting{{"budget", "envoy"}, {"max-retries", "0"}}, []string{"budget envoy:ratio=20%,min=3,scope=fleet: no effect with max-retries 0"}},
+		{"a budget for copies", []plan.Setting{{"budget", "envoy"}, {"max-retries", "0"}, {"hedge", "10ms"}}, nil},
+		{"a budget for more copies than it allows at a time", []plan.Setting{{"budget", "envoy:scope=client"}, {"hedge", "10ms,4"}}, nil},
+		{"what copies read", []plan.Setting{
+			{"max-retries", "0"}, {"hedge", "10ms"}, {"retry-after", "ignore"}, {"retry-on", "5xx"}, {"method", "POST"}, {"idempotency-key", "false"}, {"retry-non-idempotent", "true"},
+		}, nil},
+		{"copies that would do the work twice", []plan.Setting{{"hedge", "10ms"}, {"method", "POST"}, {"idempotency-key", "false"}}, []string{
+			"hedge 10ms,1: no effect on method POST without an idempotency-key: a copy might do the work twice",
+		}},
+		{"a base for an answer that never comes", []plan.Setting{{"throttled-base", "1s"}}, []string{"throttled-base 1s: no effect where the target answers 503, and never 429"}},
+		{"a base for the answer of a layer", []plan.Setting{{"throttled-base", "1s"}, {"layer", "db;status=429"}}, nil},
+		{"deadlines that nobody reads", []plan.Setting{{"propagate-deadline", "true"}}, []string{
+			"propagate-deadline true: no effect on a target that serves what has expired: with expired drop it would not",
+		}},
+		{"deadlines of a chain", []plan.Setting{{"propagate-deadline", "true"}, {"layer", "db"}}, nil},
+		{"work without end", []plan.Setting{{"capacity", "0"}, {"workers", "2"}, {"shed-cost", "10%"}, {"contention", "0.1"}}, []string{
+			"contention 0.1: no effect with a capacity of 0: the work that is begun has no end",
+			"shed-cost 10%: no effect with a capacity of 0: the work that is begun has no end",
+		}},
+		{"what a layer has no use for", []plan.Setting{
+			{"layer", "db;burst=5;max-retries=0;budget=grpc;outage=1s..40s"}, {"layer", "disk;strategy=constant;multiplier=3;retry-after=ignore"},
+		}, []string{
+			"layer db: budget grpc:tokens=10,ratio=0.1,scope=client: no effect with max-retries 0", "layer db: burst 5: no effect on model slots",
+			"layer db: outage 1s..40s=status: not over before the run ends at 30s, so no recovery is seen",
+			"layer disk: multiplier 3: no effect on strategy constant",
+		}},
 		{"fewer operations than clients", []plan.Setting{{"operations", "1999"}}, []string{"operations 1999: 1 of the 2000 clients have nothing to do"}},
 		{"as many operations as clients", []plan.Setting{{"operations", "2000"}}, nil},
 		{"few operations at a rate", []plan.Setting{{"operations", "5"}, {"rate", "1/s"}}, nil},

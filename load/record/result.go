@@ -154,7 +154,7 @@ type Breaker struct {
 	Reopened   int64  `json:"reopened"`   // from half-open: circuit_breaker_reopen_total
 	Closed     int64  `json:"closed"`     // from half-open
 	Probes     int64  `json:"probes"`     // attempts let through while half-open
-	// ShortCircuited counts attempts that were not sent.
+	// ShortCircuited counts attempts that were not sent, hedges that it withheld among them.
 	ShortCircuited int64 `json:"short_circuited"`
 	OpenAtEnd      int64 `json:"open_at_end"` // breakers that were open or half-open
 	// OpenShare is of the breakers' time, in 0..1: that in which they were open or half-open. nil for a run without length.
@@ -166,7 +166,7 @@ type Hedging struct {
 	Sent      int64 `json:"sent"`
 	Won       int64 `json:"won"`       // their answer was the operation's
 	Cancelled int64 `json:"cancelled"` // attempts, hedges or not, that another one's answer made needless
-	Withheld  int64 `json:"withheld"`  // due, and not sent: a budget, a limit or the server did not allow it
+	Withheld  int64 `json:"withheld"`  // due, and not sent: a breaker, a budget, a limit or the server did not allow it
 }
 
 // Effects counts work that the target finished, by operation: an operation whose work was done twice had a double
@@ -219,7 +219,8 @@ type Attempts struct {
 	ByOutcome     map[string]int64 `json:"by_outcome"` // by status number or kind of failure, the 20 most frequent and "other"; those without any are left out
 	InFlightAtEnd int64            `json:"in_flight_at_end"`
 	Hedges        int64            `json:"hedges,omitempty"` // sent while another attempt of the operation was under way
-	// ShortCircuited were due and not sent: a breaker or a throttle of the client's refused them. They are in no other count.
+	// ShortCircuited were due and not sent: a breaker or a throttle of the client's refused them. They are in no other
+	// count of attempts; hedges that it refused are in Hedging.Withheld alone.
 	ShortCircuited int64 `json:"short_circuited,omitempty"`
 }
 
