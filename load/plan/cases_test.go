@@ -160,7 +160,7 @@ var fieldCases = []fieldCase{
 	{name: "burst", deflt: "1", good: [][]string{{"1"}, {"10000000"}}, bad: []string{"", "0", "10000001"}},
 	{name: "service", deflt: "fixed", good: [][]string{{"fixed"}, {"exp"}}, bad: []string{"", "exponential", "Fixed"}},
 	{name: "status", deflt: "503", good: [][]string{{"400"}, {"429"}, {"599"}}, bad: []string{"", "399", "600", "5xx"}},
-	{name: "send-retry-after", deflt: "none", good: [][]string{{"none"}, {"auto"}, {"1s"}, {"1000ms", "1s"}, {"24h"}, {"reset:5s"}, {"reset:60s", "reset:1m"}, {"reset:24h"}},
+	{name: "send-retry-after", deflt: "none", good: [][]string{{"none"}, {"auto"}, {"1s"}, {"1000ms", "1s"}, {"24h"}, {"reset:5s"}, {"reset:60s"}, {"reset:60000ms", "reset:60s"}, {"reset:24h"}},
 		bad: append([]string{"0s", "1500ms", "999ms", "off", "reset:", "reset:0s", "reset:1500ms", "reset:none", "reset:auto", "reset:-1s", "reset:25h", "reset"}, badDurations...)},
 	{name: "abandoned", deflt: "process", good: [][]string{{"process"}, {"cancel"}}, bad: []string{"", "drop"}},
 	{name: "outage", deflt: "none",
