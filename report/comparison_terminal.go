@@ -76,8 +76,12 @@ func writeOther(p *page, c *compare.Comparison, o *compare.Other) []comparedPair
 // writeSummary says what a pair comes to.
 func writeSummary(p *page, pair *comparedPair) {
 	word := pair.word()
-	names := max(8, min(24, cells(p.spell(pair.title))))
-	head := padRight(clip(pair.title, names), names) + " " + styled(pairMarks[word], word)
+	names := max(8, cells(p.spell(pair.title)))
+	head := padRight(pair.title, names) + " " + styled(pairMarks[word], word)
+	if names > 24 { // whose end may be all that tells it from another, as of two parts of one fleet
+		p.para("", 0, pair.title)
+		names, head = 0, styled(pairMarks[word], word)
+	}
 	for _, text := range pair.sentences() {
 		p.para(head, names+10, text)
 		head = ""

@@ -34,7 +34,7 @@ func Gates(w io.Writer, o Options) error {
 
 // writeGrammar says how a gate is written.
 func writeGrammar(p *page) {
-	p.para("A gate", factIndent, "is METRIC OP VALUE, such as convoy_index<0.1, with OP one of < <= > >= == and !=. It is of every strategy, or of one: full:convoy_index<0.1.")
+	p.para("A gate", factIndent, "is METRIC OP VALUE, such as convoy_index<0.1, with OP one of < <= > >= == and !=. It is of every strategy, or of one: full:convoy_index<0.1; so is one on a part of a mixed fleet, none:convoy_index<0.1, and on a service of a chain, db:amplification<4.")
 	p.para("Units", factIndent, "stand behind the names below. A duration and a rate are written with theirs (completion<30s, goodput>=400/s); a share is 0..1, and percent is refused; a word takes == and != alone.")
 	p.para("Seeds", factIndent, "With --repeat every seed must hold (@worst). A suffix says otherwise: @mean, of which every seed must have a value; @95%, at least so many of the seeds; @first, the run that is shown.")
 	p.para("Result", factIndent, "All gates are judged. Exit code 3 says that one failed, 4 that the run is invalid, so that none of them means anything. A figure without a value fails every gate on it, and so does what was cut or did not run.")

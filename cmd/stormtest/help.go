@@ -146,7 +146,7 @@ func writeFlag(w io.Writer, head, text string) {
 		column = helpTextColumn
 	}
 	pad()
-	for i, word := range strings.Fields(text) {
+	for i, word := range helpWords(text) {
 		if i > 0 {
 			if column+1+len(word) > helpWidth {
 				fmt.Fprintln(w, line)
@@ -161,4 +161,21 @@ func writeFlag(w io.Writer, head, text string) {
 		column += len(word)
 	}
 	fmt.Fprintln(w, line)
+}
+
+// helpWords are the words of a text. One that is wider than a line has room for goes on after a comma.
+func helpWords(text string) []string {
+	const room = helpWidth - helpTextColumn
+	var words []string
+	for _, word := range strings.Fields(text) {
+		for len(word) > room {
+			cut := strings.LastIndexByte(word[:room], ',') + 1
+			if cut == 0 {
+				break
+			}
+			words, word = append(words, word[:cut]), word[cut:]
+		}
+		words = append(words, word)
+	}
+	return words
 }

@@ -48,7 +48,8 @@ share of the seeds that recover at each with its confidence, the load and the wo
 amplification there, and where seeds disagree. The plan is that of the flags and of a
 scenario file: an open loop (--rate) with an outage or a surge after a healthy phase.
 Exits with 3 where there is no tipping point between the two values.`,
-		Example: `  stormtest tip --vary rate --from 100/s --to 900/s --rate 300/s --arrivals poisson --clients 4000 --workers 10 --queue 10000 --timeout 1s --max-retries 2 --outage 10s..15s=capacity:0%
+		Example: `  stormtest tip --vary rate --from 100/s --to 900/s --arrivals poisson --clients 4000 \
+      --workers 10 --queue 10000 --timeout 1s --max-retries 2 --outage 10s..15s=capacity:0%
   stormtest tip examples/metastable.yaml --vary outage --from 100ms --to 10s
   stormtest tip examples/metastable.yaml --vary capacity --from 800/s --to 5000/s --confirm`,
 		Annotations: map[string]string{exitCodesAnnotation: ""},
@@ -174,6 +175,9 @@ func (t *tipper) config(w world) (tip.Config, error) {
 // resolve returns the plan of all sources. It is watched for as long as the rule needs, whatever its duration, and tried with
 // several seeds, unless it says otherwise.
 func (t *tipper) resolve(w world) (plan.Plan, plan.Sources, error) {
+	if err := t.takeRate(w); err != nil {
+		return plan.Plan{}, nil, err
+	}
 	p, _, sources, err := t.flags.resolve(w)
 	if err != nil {
 		return p, sources, err
@@ -187,12 +191,36 @@ func (t *tipper) resolve(w world) (plan.Plan, plan.Sources, error) {
 	return p, sources, nil
 }
 
+// takeRate gives a plan that names no rate the one from which it is varied: a rate that is varied need not be named twice.
+func (t *tipper) takeRate(w world) error {
+	if t.vary != axisRate {
+		return nil
+	}
+	in, err := t.flags.input(w)
+	if err != nil {
+		return err
+	}
+	named, sources, _ := plan.Resolve(in)
+	axis, err := tip.AxisOf(t.vary, &named)
+	if err != nil || sources["rate"] != "" {
+		return err
+	}
+	if v, want := axis.Read(&named, t.from); want == "" && v > 0 { // else it is refused as an end
+		t.flags.settings = append(t.flags.settings, plan.Setting{Name: "rate", Text: t.from})
+	}
+	return nil
+}
+
+// axisRate is the name of the axis that gives a plan its rate.
+const axisRate = "rate"
+
 // ends reads the two values and the precision.
 func (t *tipper) ends(c *tip.Config) error {
 	var faults []error
 	read := func(flag, text string, at *int64) {
 		v, want := c.Axis.Read(&c.Plan, text)
 		if want != "" {
+			want = strings.TrimSuffix(want, ", or off") // an end is a value
 			faults = append(faults, usage("--%s: %q: want %s", flag, text, want))
 		}
 		*at = v

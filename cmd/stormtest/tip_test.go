@@ -42,6 +42,21 @@ func TestTip(t *testing.T) {
 	}
 }
 
+// A rate that is varied need not be named as well, whatever goes with a rate alone; one that is named counts.
+func TestTipVariesRateOfNone(t *testing.T) {
+	plan := []string{"tip", "--vary", "rate", "--from", "10/s", "--to", "20/s", "--arrivals", "poisson", "--clients", "200", "--capacity", "100/s",
+		"--queue", "1000", "--timeout", "1s", "--max-retries", "2", "--outage", "10s..12s=capacity:0%", "--precision", "10/s", "--repeat", "1", "--quiet"}
+	if got := do(t.Context(), nil, plan...); got.code != codeGate || got.err != "" || !strings.Contains(got.out, "RECOVERS") {
+		t.Errorf("code %d, stderr %q, stdout\n%s", got.code, got.err, got.out)
+	}
+	if got := do(t.Context(), nil, append(plan, "--rate", "off")...); got.code != codeUsage || !strings.Contains(got.err, "want a rate") {
+		t.Errorf("--rate off: code %d, stderr %q", got.code, got.err)
+	}
+	if got := do(t.Context(), nil, append(plan, "--from", "0")...); got.code != codeUsage || strings.Contains(got.err, "or off") {
+		t.Errorf("--from 0: code %d, stderr %q", got.code, got.err)
+	}
+}
+
 // A signal ends the search with what is known, and the runs in real time with it.
 func TestTipOnSignal(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
