@@ -264,11 +264,16 @@ func (c parity) limits(e backoff.Entry) (more []string, ok bool) {
 }
 
 // Bounds of what a fleet may differ from virtual time where clients that are not alike are due together: which of them
-// is served decides what comes after. In 5 runs of each of these plans it was up to 9 arrivals of 40 clients in a
-// bucket, 10 % of the arrivals in another bucket, and 3 % more attempts; the fleet differs from itself by as much.
+// is served decides what comes after. In 14 runs of each of these plans it was up to 11 arrivals of 40 clients in a
+// bucket, 6 % of the arrivals in another bucket, and 4 % more attempts; the fleet differs from itself by as much.
+//
+// Where each client draws the spread of its own hint, and another one is turned away, other draws count: the runs are as two
+// seeds are. In virtual time 12 seeds of such plans have 16 to 39 % of their arrivals in another bucket, and engines were
+// up to 25 % apart.
 const (
 	tiesBucketShare   = 0.5 // of the clients, in one bucket
 	tiesArrivalsShare = 0.25
+	tiesDrawnShare    = 0.5 // of the arrivals, where hints are spread
 	tiesAttemptsShare = 0.1
 )
 
@@ -339,9 +344,13 @@ func withinTies(t *testing.T, p plan.Plan, real, virtual outcome) {
 	}
 	sent := real.run.Attempts.Sent
 	more := max(sent-virtual.run.Attempts.Sent, virtual.run.Attempts.Sent-sent)
-	if float64(worst) > tiesBucketShare*float64(p.Clients) || float64(sum) > tiesArrivalsShare*float64(sent) || float64(more) > tiesAttemptsShare*float64(sent) {
+	elsewhere := tiesArrivalsShare
+	if p.RetryAfterJitter > 0 {
+		elsewhere = tiesDrawnShare
+	}
+	if float64(worst) > tiesBucketShare*float64(p.Clients) || float64(sum) > elsewhere*float64(sent) || float64(more) > tiesAttemptsShare*float64(sent) {
 		t.Errorf("%s: %d arrivals more or fewer in one bucket and %d in all, %d of %d attempts; want at most %.0f %% of %d clients, %.0f and %.0f %% of the attempts",
-			real.run.Strategy, worst, sum, more, sent, 100*tiesBucketShare, p.Clients, 100*tiesArrivalsShare, 100*tiesAttemptsShare)
+			real.run.Strategy, worst, sum, more, sent, 100*tiesBucketShare, p.Clients, 100*elsewhere, 100*tiesAttemptsShare)
 	}
 	if real.run.Operations.Started != virtual.run.Operations.Started && virtual.run.Operations.Unfinished == 0 {
 		t.Errorf("%s: %d operations over HTTP, %d in virtual time", real.run.Strategy, real.run.Operations.Started, virtual.run.Operations.Started)
