@@ -243,6 +243,3 @@ func (s *Service) stopAll() {
 	s.f.stopped.Store(true)
 	s.pool.stop()
 }
-
-// ConnectionsMost is how many connections a service may have where this machine allows so many.
-const ConnectionsMost = 1 << 14
