@@ -108,6 +108,9 @@ func (w *watched) Export(ctx context.Context, m *metricdata.ResourceMetrics) err
 
 // Handle is otel.ErrorHandler.
 func (w *watched) Handle(err error) {
+	if errors.Is(err, context.Canceled) {
+		return // as in Export: the reader was closed while it collected
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	told := slices.ContainsFunc(w.others, func(text string) bool { return strings.HasSuffix(text, err.Error()) })
