@@ -28,6 +28,10 @@ func TestRecoveryWatch(t *testing.T) {
 		}, 162 * time.Second},
 		{"as much as the capacity", func(p *plan.Plan) { p.RatePerSecond = 1000 }, 120 * time.Second},
 		{"nearly as much, and an endless queue", func(p *plan.Plan) { p.RatePerSecond, p.Queue = 1000-1e-9, 1<<40 }, 24 * time.Hour},
+		{"an outage of a service behind, which is slower", func(p *plan.Plan) {
+			p.RatePerSecond, p.Outages = 900, nil
+			p.Layers = []plan.Layer{{Name: "db", Texts: []string{"capacity=950/s", "outage=10s..15s=status"}}}
+		}, 270 * time.Second},
 		{"a closed loop", func(p *plan.Plan) { p.RatePerSecond = 0 }, 120 * time.Second},
 		{"a target that serves nothing", func(p *plan.Plan) { p.CapacityPerSecond = 0 }, 120 * time.Second},
 	} {

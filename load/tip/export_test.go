@@ -3,6 +3,7 @@ package tip
 import (
 	"context"
 
+	"stormtest/load/plan"
 	"stormtest/load/record"
 )
 
@@ -17,4 +18,11 @@ func FindBy(ctx context.Context, c Config, recovered func(v int64) int64) (*reco
 		return &record.TipPoint{Value: s.text(v), Seeds: int64(c.Plan.Repeat), Recovered: recovered(v), Before: &one}, nil
 	}
 	return s.result(ctx)
+}
+
+// Worst is what burden says of the plan's policies.
+func Worst(p plan.Plan) *float64 {
+	var point record.TipPoint
+	burden(&point, &p)
+	return point.Worst
 }

@@ -141,7 +141,10 @@ func burden(point *record.TipPoint, p *plan.Plan) {
 	}
 	worst := 0.0
 	for _, part := range p.Variants()[0].Parts {
-		a := worstOf(part.Plan)
+		own := *part.Plan // whose clients and operations are the whole fleet's
+		own.Clients = max(1, int(math.Round(float64(part.Share*float64(p.Clients)))))
+		own.RatePerSecond = float64(part.Share * p.RatePerSecond)
+		a := worstOf(&own)
 		if a == 0 || len(p.Layers) > 0 {
 			return
 		}
@@ -155,7 +158,8 @@ func burden(point *record.TipPoint, p *plan.Plan) {
 }
 
 // worstOf is the most attempts of an operation that the policy allows in the long run, while nothing succeeds; 0 where
-// there is no such number: a budget that successes fill has none.
+// there is no such number: a budget that successes fill has none, and one of what is under way at a time bounds none, for the
+// faster retries fail the more of them there are.
 func worstOf(p *plan.Plan) float64 {
 	most := math.Inf(1)
 	if p.MaxRetries != plan.Unlimited {
@@ -163,14 +167,8 @@ func worstOf(p *plan.Plan) float64 {
 	}
 	switch p.Budget.Kind {
 	case budget.Finagle:
-		perSecond := float64(p.Budget.Min)
-		if !p.Budget.Shared {
-			perSecond *= float64(p.Clients)
-		}
-		most = math.Min(most, 1+p.Budget.Ratio+perSecond/p.RatePerSecond)
-	case budget.Envoy:
-		most = math.Min(most, 1+p.Budget.Ratio)
-	case budget.None:
+		most = math.Min(most, 1+p.Budget.Ratio+p.BudgetFloor()/p.RatePerSecond)
+	case budget.None, budget.Envoy:
 	default:
 		return 0
 	}
