@@ -159,7 +159,7 @@ func partNotes(run *record.Run, openLoop bool) []string {
 		if c.ConvoyIndex == nil {
 			continue
 		}
-		does := ""
+		var does string
 		switch part.Run.Headline() {
 		case record.VerdictConvoy:
 			does = "convoys"
