@@ -79,7 +79,7 @@ func writeSummary(p *page, pair *comparedPair) {
 	names := max(8, cells(p.spell(pair.title)))
 	head := padRight(pair.title, names) + " " + styled(pairMarks[word], word)
 	if names > 24 { // whose end may be all that tells it from another, as of two parts of one fleet
-		p.para("", 0, pair.title)
+		p.para("", 0, clip(pair.title, 4*p.width))
 		names, head = 0, styled(pairMarks[word], word)
 	}
 	for _, text := range pair.sentences() {

@@ -215,6 +215,8 @@ func arrivalViews(chart *htmlChart, run *record.Run, s *series, plan planFields)
 	switch {
 	case run.ArrivalsMeasuredAt == "client":
 		away, in = "failed: answered with a failure", "others: succeeded, or not answered"
+	case strings.Join(plan.texts("layer"), "") != "":
+		away = "rejected: over capacity, by an outage, or failed behind"
 	case plan.text("model") == modelOCC:
 		away, in = "rejected: another was first", "written"
 	}

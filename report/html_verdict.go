@@ -75,7 +75,8 @@ func troubleAlert(fact htmlFact) *htmlAlert {
 
 // verdictClass is the look of a verdict, in the colours of the terminal.
 func verdictClass(run *record.Run) string {
-	switch verdictColours[run.Headline()] {
+	mark, _ := verdictMark(run)
+	switch mark {
 	case markRed:
 		return "bad"
 	case markYellow:

@@ -207,7 +207,7 @@ func junitProperties(r *record.Result) []junitProperty {
 			continue // of a hostile file
 		}
 		names = append(names, name)
-		list = append(list, junitProperty{name + ".flags", flagList(run)})
+		list = append(list, junitProperty{name + ".flags", strings.Join(cleanFlags(run), " ")})
 		for _, m := range check.Metrics() {
 			text := ""
 			if v := m.Value(run); v != nil {

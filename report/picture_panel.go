@@ -126,9 +126,12 @@ func newBadge(run *record.Run) []badge {
 	if !known {
 		colour = inkFaint
 	}
+	if mark, _ := verdictMark(run); v == record.VerdictClear && mark != markGreen {
+		colour = warningColour
+	}
 	list := []badge{{clip(clean(string(v)), 12), colour}}
-	for _, flag := range run.Convoy.Flags {
-		list = append(list, badge{clip(clean(flag), 16), alarmColour})
+	for _, flag := range flagsOf(run) {
+		list = append(list, badge{flag, alarmColour})
 	}
 	return list
 }

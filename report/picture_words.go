@@ -319,6 +319,8 @@ func (s *sketch) barWords() (accepted, rejected string) {
 		return "succeeded, or no answer", "answered with a failure"
 	case s.plan.text("model") == modelOCC:
 		return "written", "rejected: another was first"
+	case len(s.runs) > 0 && len(s.runs[0].Layers) > 0:
+		return "accepted", "rejected: over capacity, by an outage, or failed behind"
 	case hang:
 		return "accepted, or left hanging in the outage", "rejected"
 	case len(s.plan.outages()) > 0:

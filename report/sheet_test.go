@@ -77,6 +77,32 @@ func TestLayersFailedBehind(t *testing.T) {
 	}
 }
 
+// Retries that came back spread out are no good news where the target stayed down: CLEAR is not green then, and says beside it why.
+func TestClearOverTargetThatIsDown(t *testing.T) {
+	before, after, index := 500.0, 4*time.Second, 0.0
+	down := record.Recovery{GoodputBefore: &before, Watched: time.Minute}
+	for _, tt := range []struct {
+		name  string
+		of    record.Recovery
+		flags []string
+		mark  rune
+		want  string
+	}{
+		{"nothing to recover from", record.Recovery{}, nil, markGreen, ""},
+		{"back", record.Recovery{GoodputBefore: &before, Watched: time.Minute, RecoveredAt: &after}, nil, markGreen, ""},
+		{"down", down, nil, markYellow, "NOT RECOVERED"},
+		{"down for long", down, []string{record.FlagMetastable}, markYellow, "METASTABLE"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			run := record.Run{Convoy: record.Convoy{Verdict: record.VerdictClear, ConvoyIndex: &index, Flags: tt.flags}, Recovery: tt.of, Operations: record.Operations{Started: 9, Succeeded: 5}}
+			mark, _ := verdictMark(&run)
+			if got := strings.ReplaceAll(flagList(&run), string(nbsp), " "); got != tt.want || mark != tt.mark {
+				t.Errorf("flags %q, mark %x, want %q and %x", got, mark, tt.want, tt.mark)
+			}
+		})
+	}
+}
+
 // The first lines answer whether the target came back, by what the run can tell.
 func TestRecoverySentence(t *testing.T) {
 	before, low, back := 500.0, 3.0, 4200*time.Millisecond

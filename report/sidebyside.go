@@ -285,10 +285,23 @@ func writeSideBySideBlocks(p *page, r *record.Result, texts [][]string) {
 }
 
 // flagList is the flags of a run, one after the other.
-func flagList(run *record.Run) string {
+func flagList(run *record.Run) string { return strings.Join(flagsOf(run), " ") }
+
+// flagsOf are the words beside a verdict: the flags and, where the run was not watched for long enough to have that of it, that
+// the target did not recover.
+func flagsOf(run *record.Run) []string {
+	flags := cleanFlags(run)
+	if notRecovered.most(run) && !slices.Contains(run.Convoy.Flags, record.FlagMetastable) {
+		flags = append(flags, "NOT"+string(nbsp)+"RECOVERED")
+	}
+	return flags
+}
+
+// cleanFlags are the flags of a run, fit to be shown.
+func cleanFlags(run *record.Run) []string {
 	var flags []string
 	for _, flag := range run.Convoy.Flags {
 		flags = append(flags, clip(clean(flag), 16))
 	}
-	return strings.Join(flags, " ")
+	return flags
 }

@@ -42,20 +42,37 @@ func writeVerdicts(p *page, r *record.Result, plan planFields) {
 	}
 	names := 8
 	for i := range r.Runs {
-		names = max(names, min(strategyCells, cells(clean(r.Runs[i].Strategy))))
+		if n := cells(clean(r.Runs[i].Strategy)); n <= strategyCells {
+			names = max(names, n)
+		}
 	}
 	for i := range r.Runs {
 		run := &r.Runs[i]
-		head := padRight(clip(clean(run.Strategy), names), names) + " " + padRight(verdictWord(run), 8)
+		name := clean(run.Strategy)
+		if cells(name) > strategyCells { // such as a mixed fleet, whose shares are at the end
+			p.para("", 0, clip(name, 4*p.width))
+			name = ""
+		}
+		head := padRight(name, names) + " " + padRight(verdictWord(run), 8)
 		p.para(head, names+12, verdictSentence(run, plan))
 	}
 	p.blank()
 }
 
+// verdictMark is the colour of a run's verdict. CLEAR speaks of the retries alone, and is not green over a target that did
+// not come back.
+func verdictMark(run *record.Run) (mark rune, known bool) {
+	mark, known = verdictColours[run.Headline()]
+	if mark == markGreen && notRecovered.most(run) {
+		mark = markYellow
+	}
+	return mark, known
+}
+
 // verdictWord is the verdict in its colour, or none where nothing was tried.
 func verdictWord(run *record.Run) string {
 	v := run.Headline()
-	mark, known := verdictColours[v]
+	mark, known := verdictMark(run)
 	switch {
 	case v == "" || idle(run):
 		return none
