@@ -175,7 +175,7 @@ func (s *storm) release(ctx context.Context, tgt *target.Target, place Place) (f
 	})
 	if err == nil && s.chain != nil {
 		s.chain.settle(ctx, tgt, t0.Add(s.plan.Duration))
-		stats.End = min(time.Since(t0), s.plan.Duration)
+		stats.End = min(max(time.Since(t0), 0), s.plan.Duration)
 	}
 	hangUp()
 	s.chain.wait()

@@ -116,7 +116,7 @@ type Config struct {
 
 // Stats is what the fleet alone knows at the end.
 type Stats struct {
-	End         time.Duration // when the last client was done, at most Duration
+	End         time.Duration // when the last client was done, 0..Duration: an interrupt may come before t0
 	InFlight    int64
 	Unfinished  int64
 	Unstarted   int64
@@ -366,7 +366,7 @@ func (f *Fleet) release(ctx context.Context, stop func(), start func(time.Time) 
 	}
 	f.barrier.open()
 	clients.Wait()
-	end := min(f.now(), f.cfg.Duration)
+	end := min(max(f.now(), 0), f.cfg.Duration)
 	stopClock()
 	engine.Wait() // the dispatcher counts too
 	for _, k := range f.calls {

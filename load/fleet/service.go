@@ -209,7 +209,7 @@ func (s *Service) Busy() int {
 func (s *Service) Wait() Stats {
 	s.called()
 	s.wg.Wait()
-	end := min(s.f.now(), s.f.cfg.Duration)
+	end := min(max(s.f.now(), 0), s.f.cfg.Duration)
 	s.stopClock()
 	s.engine.Wait() // the dispatchers count too
 	for _, k := range s.calls {
