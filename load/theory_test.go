@@ -152,3 +152,12 @@ func TestDetailIsOfTheFirstSeed(t *testing.T) {
 		}
 	}
 }
+
+// The draw of a first retry that a limit forbids is one of the first retry, however many copies were sent before it.
+func TestDrawsAfterCopies(t *testing.T) {
+	p := scenario(t, "clients: 200", "hedge: 10ms,2", "outage: 0s..30s", "strategy: constant", "base: 1s", "max-elapsed: 500ms")
+	run := simulate(t, p, load.Env{}).Runs[0]
+	if d := run.Detail.Draws; len(d) != 1 || d[0].Retry != 0 || d[0].Count != 200 || run.Attempts.Hedges != 400 {
+		t.Errorf("draws %+v after %d hedges, want 200 of the first retry after 400", d, run.Attempts.Hedges)
+	}
+}

@@ -313,7 +313,10 @@ func writeRecovery(p *page, run *record.Run) {
 		return
 	}
 	text := styled(markRed, "NOT") + " within the " + span(r.Watched) + " watched"
-	if r.RecoveredAt != nil {
+	switch {
+	case r.RecoveredAt == nil && r.Watched < recoveryWatched:
+		text = "not known: it was " + watchedWords(run)
+	case r.RecoveredAt != nil:
 		text = length(float64(*r.RecoveredAt)) + " after the last " + trigger(run)
 	}
 	p.fact("Recovered", text, "goodput "+number(r.GoodputBefore)+"/s before, "+number(r.GoodputLast)+"/s at the end", strings.TrimPrefix(lastMinuteWords(run), ", "))

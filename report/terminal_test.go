@@ -538,3 +538,13 @@ func TestRankingNamesItsModel(t *testing.T) {
 		}
 	}
 }
+
+// A run that ended before one could say whether the target came back says neither that it did nor that it did not.
+func TestRecoveryOfAShortWatch(t *testing.T) {
+	r := openLoop()
+	r.Runs[0].Recovery = record.Recovery{GoodputBefore: ptr(500.0), Watched: 3 * time.Second, WatchNeeded: 2 * time.Minute}
+	text := strings.Join(strings.Fields(render(t, r, report.Options{})), " ")
+	if want := "Recovered not known: it was not watched long enough to say (3 s of the 120 s)"; !strings.Contains(text, want) || strings.Contains(text, "NOT within") {
+		t.Errorf("the report lacks %q, or has NOT within:\n%s", want, text)
+	}
+}

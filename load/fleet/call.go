@@ -35,6 +35,7 @@ type call struct {
 	admitted  bool  // and has asked
 	hinted    bool  // due is a server's floor
 	copies    int   // of the operation that were sent
+	best      int   // number of the attempt that succeeded
 	started   time.Duration
 	due       time.Duration
 	under     []*try // the attempts under way
@@ -231,8 +232,11 @@ func (k *call) hear(t *try, row retry.Row, free *client) *try {
 	case turn.Waits:
 	case turn.Retry:
 		rec.Delay(id, record.Delay{Retry: retries, Planned: turn.Delay, Draw: turn.Draw})
-	case turn.Reason == retry.Succeeded && t.place > 0:
-		k.hedging.Won++
+	case turn.Reason == retry.Succeeded:
+		k.best = t.number
+		if t.place > 0 {
+			k.hedging.Won++
+		}
 	}
 	row.Decision = turn.Decision
 	k.trace(t, row)
@@ -272,9 +276,12 @@ func (k *call) turn(t retry.Turn, m moment, free *client) *try {
 
 // end ends the operation as was decided.
 func (k *call) end(d retry.Decision, at time.Duration, free *client) *try {
-	succeeded := d.Reason == retry.Succeeded
+	succeeded, last := d.Reason == retry.Succeeded, k.policy.Attempt() // whose draw is not one of the copies'
+	if succeeded {
+		last = k.best
+	}
 	k.f.cfg.Recorder.OperationEnded(uint32(k.id), record.Operation{
-		At: at, Elapsed: max(at-k.started, 0), Attempts: k.number() + 1,
+		At: at, Elapsed: max(at-k.started, 0), Attempts: last + 1,
 		Succeeded: succeeded, Reason: int(d.Reason), Drawn: d.Reason.Drew(), Draw: d.Draw,
 	})
 	k.begun = false

@@ -69,8 +69,10 @@ type Delay struct {
 type Operation struct {
 	At time.Duration // when its last outcome was known
 	// Elapsed is since its first attempt was due, sleeps included.
-	Elapsed   time.Duration
-	Attempts  int // how many it took; 1 is the first alone
+	Elapsed time.Duration
+	// Attempts is the number of the attempt that succeeded, 1 for the first, copies counted; of an operation that did not
+	// succeed, how many it had, copies not counted.
+	Attempts  int
 	Succeeded bool
 	// Reason is an index into Config.ReasonNames where it did not succeed.
 	Reason int

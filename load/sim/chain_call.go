@@ -20,6 +20,7 @@ type call struct {
 	client uint32 // of link 0
 	parent uint32 // the attempt for which a layer is called
 	copies int32  // that were sent
+	best   int32  // number of the attempt that succeeded
 	link   uint8
 	sleeps bool // until due
 	queues bool // until due, for a throttle that makes it wait
@@ -203,8 +204,11 @@ func (e *chain) conclude(at uint32, t trip, o retry.Outcome) {
 			l.rec.Delay(record.Delay{Retry: retries, Planned: turn.Delay, Draw: turn.Draw})
 		}
 	}
-	if turn.Reason == retry.Succeeded && !turn.Waits && t.attempt > 0 {
-		l.stats.Hedging.Won++
+	if turn.Reason == retry.Succeeded && !turn.Waits {
+		c.best = t.number
+		if t.attempt > 0 {
+			l.stats.Hedging.Won++
+		}
 	}
 	e.tellOf(c, &t, o, turn.Decision)
 	e.turn(at, turn)
@@ -282,8 +286,9 @@ func (e *chain) giveUp(at uint32, j int) {
 func (e *chain) done(at uint32, d retry.Decision) {
 	c := &e.calls.all[at]
 	l := &e.links[c.link]
-	succeeded := d.Reason == retry.Succeeded
+	succeeded, last := d.Reason == retry.Succeeded, c.state.Attempt() // whose draw is not one of the copies'
 	if succeeded {
+		last = int(c.best)
 		l.stats.Succeeded++
 		l.stats.Completion = e.now
 	} else {
@@ -291,7 +296,7 @@ func (e *chain) done(at uint32, d retry.Decision) {
 	}
 	if l.rec != nil {
 		l.rec.OperationEnded(record.Operation{
-			At: e.now, Elapsed: max(e.now-c.begun, 0), Attempts: c.number() + 1,
+			At: e.now, Elapsed: max(e.now-c.begun, 0), Attempts: last + 1,
 			Succeeded: succeeded, Reason: int(d.Reason),
 			Drawn: d.Reason.Drew(), Draw: d.Draw,
 		})

@@ -104,20 +104,24 @@ func TestHedges(t *testing.T) {
 		latency time.Duration // of the operation
 		hedges  int64
 		hedging record.Hedging
+		number  int64 // of the attempt that succeeded
 	}{
-		{"an answer in time", []string{"capacity: 10/s", "hedge: 200ms"}, 100 * time.Millisecond, 0, record.Hedging{}},
-		{"in vain", []string{"capacity: 10/s", "hedge: 30ms,2", "workers: 4"}, 400 * time.Millisecond, 2, record.Hedging{Sent: 2, Cancelled: 2}},
-		{"past a hole", []string{"capacity: 100/s", "hedge: 60ms", "outage: 0s..50ms=hang"}, 70 * time.Millisecond, 1, record.Hedging{Sent: 1, Won: 1, Cancelled: 1}},
+		{"an answer in time", []string{"capacity: 10/s", "hedge: 200ms"}, 100 * time.Millisecond, 0, record.Hedging{}, 1},
+		{"in vain", []string{"capacity: 10/s", "hedge: 30ms,2", "workers: 4"}, 400 * time.Millisecond, 2, record.Hedging{Sent: 2, Cancelled: 2}, 1},
+		{"past a hole", []string{"capacity: 100/s", "hedge: 60ms", "outage: 0s..50ms=hang"}, 70 * time.Millisecond, 1, record.Hedging{Sent: 1, Won: 1, Cancelled: 1}, 2},
 		// The copy at 0 s fails as the attempt did, and so does the retry; the second retry is let in.
-		{"at once after a failure", []string{"capacity: 100/s", "hedge: 60ms", "outage: 0s..150ms", "strategy: constant"}, 210 * time.Millisecond, 1, record.Hedging{Sent: 1}},
-		{"withheld", []string{"capacity: 10/s", "hedge: 30ms", "budget: 'envoy:min=0,ratio=0%'"}, 100 * time.Millisecond, 0, record.Hedging{Withheld: 1}},
-		{"of a service", []string{"capacity: 1000/s", "layer: b;capacity=100/s;hedge=60ms;outage=0s..50ms=hang"}, 71 * time.Millisecond, 1, record.Hedging{Sent: 1, Won: 1, Cancelled: 1}},
+		{"at once after a failure", []string{"capacity: 100/s", "hedge: 60ms", "outage: 0s..150ms", "strategy: constant"}, 210 * time.Millisecond, 1, record.Hedging{Sent: 1}, 4},
+		{"withheld", []string{"capacity: 10/s", "hedge: 30ms", "budget: 'envoy:min=0,ratio=0%'"}, 100 * time.Millisecond, 0, record.Hedging{Withheld: 1}, 1},
+		{"of a service", []string{"capacity: 1000/s", "layer: b;capacity=100/s;hedge=60ms;outage=0s..50ms=hang"}, 71 * time.Millisecond, 1, record.Hedging{Sent: 1, Won: 1, Cancelled: 1}, 2},
 	} {
 		p := scenario(t, append([]string{"clients: 1"}, c.lines...)...)
 		s, runs := chained(&p, 1, nil)
 		last := &runs[len(runs)-1]
 		if got := *runs[0].OperationLatency.Max; time.Duration(got) != c.latency || last.Attempts.Hedges != c.hedges || s.Links[len(runs)-1].Hedging != c.hedging {
 			t.Errorf("%s: %v, %d hedges, %+v, want %v, %d, %+v", c.name, time.Duration(got), last.Attempts.Hedges, s.Links[len(runs)-1].Hedging, c.latency, c.hedges, c.hedging)
+		}
+		if got := *last.AttemptAtSuccess.Max; got != c.number {
+			t.Errorf("%s: attempt %d succeeded, want %d", c.name, got, c.number)
 		}
 		if !last.Books.Balanced {
 			t.Errorf("%s: %v", c.name, last.Books.Faults)
