@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -120,18 +121,20 @@ func (s *simulation) tasks() []task {
 }
 
 // What may be in memory at a time: so many clients in all, some 100 bytes each. A bucket in which something
-// arrives takes about 2.5 kB with all that hangs on it, and a client behind a network some 300 bytes.
+// arrives takes about 2.5 kB with all that hangs on it, and a client behind a network, or
+// of a chain, some 300 bytes.
 const (
 	clientsInMemory = 4_000_000
 	bucketInClients = 25
-	networkFold     = 3
+	largeFold       = 3
 )
 
 // workers is how many runs go on at a time.
 func (s *simulation) workers() int {
 	each := s.plan.Clients
-	if s.plan.Latency != (plan.Law{}) || s.plan.LossShare > 0 || s.plan.Model == plan.ModelOCC {
-		each *= networkFold
+	chained := slices.ContainsFunc(s.variants, func(v plan.Variant) bool { return v.Parts[0].Plan.Chained() })
+	if s.plan.Latency != (plan.Law{}) || s.plan.LossShare > 0 || s.plan.Model == plan.ModelOCC || chained {
+		each *= largeFold
 	}
 	each += bucketInClients * int(s.plan.Duration/s.plan.Bucket) * (1 + len(s.plan.Layers) + len(s.plan.Mix))
 	return max(1, min(runtime.GOMAXPROCS(0), clientsInMemory/each))
