@@ -83,7 +83,8 @@ func htmlSheet(s *sheet) *htmlTable {
 
 // sheetsSection shows the sheets of all runs.
 func sheetsSection(r *record.Result) htmlSection {
-	s := htmlSection{ID: "parts", Title: "Phases, parts and services", Short: "Phases and parts"}
+	s := htmlSection{ID: "parts"}
+	var titles []string
 	for i := range r.Runs {
 		run := &r.Runs[i]
 		if run.FromLog != nil {
@@ -94,11 +95,22 @@ func sheetsSection(r *record.Result) htmlSection {
 			s.Blocks = append(s.Blocks, htmlBlock{Heading: runName(run)})
 		}
 		for k := range list {
+			if title := sheetTitles[list[k].role]; !slices.Contains(titles, title) {
+				titles = append(titles, title)
+			}
 			s.Blocks = append(s.Blocks, htmlBlock{Table: htmlSheet(&list[k])})
 		}
 	}
+	s.Title = upperFirst(strings.Join(titles, " and "))
+	if len(titles) > 2 {
+		s.Title = "Phases, parts and services"
+	}
+	s.Short = s.Title
 	return s
 }
+
+// sheetTitles say what the tables of a role are of.
+var sheetTitles = map[string]string{"phases": "phases", "parts": "parts", "layers": "services"}
 
 // markdownSheets are the sheets of all runs as tables.
 func markdownSheets(r *record.Result) string {

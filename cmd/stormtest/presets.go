@@ -39,7 +39,7 @@ Those that are named are printed as scenario files, to be changed and run with -
 			}
 			for i, s := range list {
 				if i > 0 {
-					_, _ = io.WriteString(w.out, "\n")
+					_, _ = io.WriteString(w.out, "---\n") // a stream of documents
 				}
 				if _, err := w.out.Write(s.YAML()); err != nil {
 					return err

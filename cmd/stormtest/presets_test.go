@@ -51,6 +51,14 @@ func TestPresets(t *testing.T) {
 	}
 }
 
+// Several are a stream of YAML documents, each of which is a scenario file.
+func TestPresetsPrintedApart(t *testing.T) {
+	one, other := do(t.Context(), nil, "presets", "hashicorp"), do(t.Context(), nil, "presets", "grpc-retry")
+	if both := do(t.Context(), nil, "presets", "hashicorp", "grpc-retry"); both.out != one.out+"---\n"+other.out {
+		t.Errorf("got\n%s", both.out)
+	}
+}
+
 // What is printed of a preset runs as the preset does.
 func TestPresetPrintedRunsAlike(t *testing.T) {
 	file := do(t.Context(), nil, "presets", "grpc-retry")

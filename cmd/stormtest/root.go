@@ -43,7 +43,10 @@ arrived when and says whether they came back as a convoy.`
 	rootExample = `  stormtest --strategy none --clients 2000
   stormtest --strategy all --seed 1 --json result.json
   stormtest --strategy full --gate 'convoy_index<0.1' --gate 'success_share>0.9'
-  stormtest --rate 800/s --workers 10 --queue 1000 --outage 5s..8s --max-retries 3`
+  stormtest --rate 800/s --workers 10 --queue 1000 --outage 5s..8s --max-retries 3
+  stormtest --preset aws-standard-2026,grpc-retry --rate 500/s --outage 5s..10s
+  stormtest --fleet full=70%,none=30% --outage 0s..2s
+  stormtest run examples/metastable.yaml`
 )
 
 // newRoot returns the command tree. The root runs a storm.
