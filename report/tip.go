@@ -178,7 +178,7 @@ func writeTipPoints(p *page, t *record.Tip) {
 		}
 	}
 	p.blank()
-	p.para("", 0, "recover: seeds that do; after: mean of when, since the outage; load: rate over capacity; x worst: load times the most attempts that the policy allows for each operation in the long run; attempts: for each operation, in the last minute.")
+	p.para("", 0, "recover: seeds that do; after: mean of when, since the outage; load: rate over capacity, of a chain over its smallest; x worst: load times the most attempts that the policy allows for each operation in the long run; attempts: for each operation, in the last minute.")
 }
 
 // writeTipConfirmed says what a run in real time did.

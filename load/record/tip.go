@@ -56,7 +56,7 @@ type Tip struct {
 // A TipPoint is one value and what became of its seeds.
 type TipPoint struct {
 	Value string `json:"value"` // as the plan's file and flag take it
-	// Load is rate over capacity, Worst the most attempts that the policy allows for each operation in the long run, LoadWorst
+	// Load is rate over capacity, of a chain over its smallest, Worst the most attempts that the policy allows for each operation in the long run, LoadWorst
 	// their product: above 1 the retries alone can keep the service down. Nil where that is no number.
 	Load      *float64 `json:"load"`
 	Worst     *float64 `json:"amplification_worst"`

@@ -20,9 +20,9 @@ func FindBy(ctx context.Context, c Config, recovered func(v int64) int64) (*reco
 	return s.result(ctx)
 }
 
-// Worst is what burden says of the plan's policies.
-func Worst(p plan.Plan) *float64 {
+// Burden is what is said of the plan's load and of its policies.
+func Burden(p plan.Plan) (load, worst *float64) {
 	var point record.TipPoint
 	burden(&point, &p)
-	return point.Worst
+	return point.Load, point.Worst
 }

@@ -133,10 +133,14 @@ func withoutRetries(p *plan.Plan) plan.Plan {
 	return q
 }
 
-// burden says how heavy the load is, and how heavy retries can make it.
+// burden says how heavy the load is, of a chain on the service that can serve least, and how heavy retries can make it.
 func burden(point *record.TipPoint, p *plan.Plan) {
-	if p.CapacityPerSecond > 0 && p.Model != plan.ModelOCC {
-		rho := p.RatePerSecond / p.CapacityPerSecond
+	least := p.CapacityPerSecond
+	for _, l := range p.Chain() {
+		least = min(least, l.Plan.CapacityPerSecond)
+	}
+	if least > 0 && p.Model != plan.ModelOCC {
+		rho := p.RatePerSecond / least
 		point.Load = &rho
 	}
 	worst := 0.0

@@ -290,26 +290,31 @@ func TestWilson(t *testing.T) {
 }
 
 // The most attempts of an operation in the long run, of budgets worked out by hand: a ratio, and what a floor allows beside it.
-func TestWorst(t *testing.T) {
+func TestBurden(t *testing.T) {
 	for _, tt := range []struct {
 		name  string
 		lines []string
+		load  float64
 		want  float64 // 0: there is no such number
 	}{
-		{"three retries", []string{"max-retries: 3"}, 4},
-		{"no limit", []string{"max-retries: unlimited"}, 0},
-		{"a budget of each client", []string{"budget: finagle:ratio=20%,min=1/s,scope=client", "clients: 50"}, 1.7},
-		{"one of the fleet", []string{"budget: finagle:ratio=20%,min=10/s,scope=fleet"}, 1.3},
-		{"one of each part of the fleet", []string{"budget: finagle:ratio=20%,min=10/s,scope=fleet", "fleet: 'full=50%,none=50%'"}, 1.4},
-		{"a bound of what is under way", []string{"budget: envoy:ratio=20%,min=3"}, 0},
-		{"that bound, and three retries", []string{"budget: envoy:ratio=20%,min=3", "max-retries: 3"}, 4},
+		{"three retries", []string{"max-retries: 3"}, 0.1, 4},
+		{"no limit", []string{"max-retries: unlimited"}, 0.1, 0},
+		{"a budget of each client", []string{"budget: finagle:ratio=20%,min=1/s,scope=client", "clients: 50"}, 0.1, 1.7},
+		{"one of the fleet", []string{"budget: finagle:ratio=20%,min=10/s,scope=fleet"}, 0.1, 1.3},
+		{"one of each part of the fleet", []string{"budget: finagle:ratio=20%,min=10/s,scope=fleet", "fleet: 'full=50%,none=50%'"}, 0.1, 1.4},
+		{"a bound of what is under way", []string{"budget: envoy:ratio=20%,min=3"}, 0.1, 0},
+		{"that bound, and three retries", []string{"budget: envoy:ratio=20%,min=3", "max-retries: 3"}, 0.1, 4},
+		{"a chain, whose last service is the slowest", []string{"layer: ['db;capacity=400/s', 'disk;capacity=200/s']", "max-retries: 3"}, 0.5, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			p, _, err := plan.Resolve(plan.Input{FileName: "x.yaml", File: []byte("rate: 100/s\n" + strings.Join(tt.lines, "\n") + "\n")})
 			if err != nil {
 				t.Fatal(err)
 			}
-			got := tip.Worst(p)
+			load, got := tip.Burden(p)
+			if math.Abs(*load-tt.load) > 1e-9 {
+				t.Errorf("load = %v, want %v", *load, tt.load)
+			}
 			if tt.want == 0 && got != nil || tt.want > 0 && (got == nil || math.Abs(*got-tt.want) > 1e-9) {
 				t.Errorf("worst = %v, want %v", value(got), tt.want)
 			}
