@@ -159,14 +159,14 @@ func TestEveryFaultOfGatesIsTold(t *testing.T) {
 			`--gate: "no_such_metric<1": unknown metric "no_such_metric"`, `--gate: "p99<1": latency_p99 needs a unit`,
 			`--gate: "success_rate>=90%": success_share takes no percent: write 0.9 for 90%`, `--gate: "waves=<3": operator "=<"`}},
 		{"beside the plan's", nil, []string{"--clients", "0", "--gate", "x<1", "--gate", "none:waves<1"}, []string{`--clients: "0"`, `--gate: "x<1": unknown metric`}},
-		{"beside the engine's", nil, []string{"--latency", "1ms", "--gate", "x<1", "--gate", "none:waves<1"}, []string{`--latency: "1ms"`, `"x<1"`, "strategy none is not in the plan, which runs full"}},
+		{"beside the engine's", nil, []string{"--latency", "1ms", "--gate", "x<1", "--gate", "none:waves<1"}, []string{`--latency: "1ms"`, `"x<1"`, "none is no strategy, part or service of the plan, which runs full"}},
 		{"of a file", nil, []string{"--file", file}, []string{`storm.yaml:2: gate: "p99<1"`, `"waves<3 @best": @best: want worst, mean, first`}},
 		{"of a file, planned", nil, []string{"plan", "--file", file}, []string{`storm.yaml:2: gate: "p99<1"`, "@best"}},
 		{"of a file, simulated", nil, []string{"sim", "--file", file}, []string{`storm.yaml:2: gate: "p99<1"`, "@best"}},
 		{"of the environment", []string{"STORMTEST_GATE=waves<3; verdict<CLEAR"}, nil, []string{`STORMTEST_GATE: "verdict<CLEAR": verdict is a word: want == or !=`}},
 		{"of serve alone", nil, []string{"--gate", "answer_503<1", "--gate", "first_failure>1s"}, []string{"only stormtest serve counts answer_503", "only stormtest serve counts first_failure"}},
 		{"in serve", nil, []string{"serve", "--capacity", "x", "--gate", "p99<1s", "--gate", "full:waves<3", "--gate", "answer_503<1 @0%"}, []string{
-			`--capacity: "x"`, "only the clients know latency_p99", "strategy full is not in the plan, which runs outside", "@0%"}},
+			`--capacity: "x"`, "only the clients know latency_p99", "full is no strategy, part or service of the plan, which runs outside", "@0%"}},
 		{"seeds", nil, []string{"sim", "--repeat", "3", "--gate", "verdict==CLEAR @mean", "--gate", "waves<1@101%", "--gate", "waves<1@5"}, []string{
 			"verdict is a word, of which there is no mean", "@101%: want a share above 0% and up to 100%", "@5 needs a unit"}},
 	} {

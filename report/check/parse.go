@@ -139,7 +139,7 @@ func CheckStrategies(gates []Gate, names []string) error {
 	var faults []error
 	for _, g := range gates {
 		if g.Strategy != "" && !slices.Contains(names, g.Strategy) {
-			problem := fmt.Sprintf("strategy %s is not in the plan, which runs %s", g.Strategy, strings.Join(names, ", "))
+			problem := fmt.Sprintf("%s is no strategy, part or service of the plan, which runs %s", g.Strategy, strings.Join(names, ", "))
 			faults = append(faults, &Error{g.Text, []string{problem}})
 		}
 		if i := slices.Index(names, g.Strategy); i >= 0 && slices.Contains(names[i+1:], g.Strategy) {
