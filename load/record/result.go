@@ -235,7 +235,7 @@ type Bucket struct {
 	Retries  int64         `json:"retries"`
 	Served   int64         `json:"served"`   // finished by the target, Wasted included
 	Wasted   int64         `json:"wasted"`   // of Served: the answer reached nobody, for the client had gone
-	Rejected int64         `json:"rejected"` // answered over capacity or by the outage
+	Rejected int64         `json:"rejected"` // answered over capacity, by the outage or, in a chain, as what is behind failed
 	// Dropped counts what was thrown out of the queue unserved, by the moment when that happened. It is in no other count
 	// but Arrivals.
 	Dropped int64 `json:"dropped,omitempty"`
