@@ -171,6 +171,9 @@ func partNotes(run *record.Run, openLoop bool) []string {
 		notes = append(notes, fmt.Sprintf("part %s (%s of the clients) %s: convoy index %.2f", part.Name, percent(part.Share), does, *c.ConvoyIndex))
 	}
 	notes = append(notes, "the parts of this fleet have figures of their own; the capacity is the whole fleet's, so that of a part there are no waves and no peak over capacity, and its verdict rests on its convoy index alone")
+	if slices.ContainsFunc(run.Parts, func(p record.Part) bool { return p.Run.Budget != nil || p.Run.Breaker != nil }) {
+		notes = append(notes, "budgets and breakers are each part's own: with scope fleet there is one for each part")
+	}
 	if openLoop {
 		notes = append(notes, "operations go to the client that has been idle longest, whatever part it is of: a part whose operations last longer gets fewer of them than its share")
 	}

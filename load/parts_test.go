@@ -192,3 +192,18 @@ func TestPartsAddUp(t *testing.T) {
 		t.Errorf("at most %d counts were compared: the test does not see them", counted)
 	}
 }
+
+// A budget of the fleet is one of each part, which is said.
+func TestBudgetsOfPartsAreTheirOwn(t *testing.T) {
+	const note = "budgets and breakers are each part's own: with scope fleet there is one for each part"
+	for _, c := range []struct {
+		name string
+		line string
+		want bool
+	}{{"a budget", "budget: grpc:scope=fleet", true}, {"a breaker", "breaker: gobreaker:scope=fleet", true}, {"neither", "queue: 1", false}} {
+		p := scenario(t, "clients: 20", "fleet: full=50%,none=50%", "duration: 1s", c.line)
+		if notes := simulate(t, p, load.Env{}).Runs[0].Notes; slices.Contains(notes, note) != c.want {
+			t.Errorf("%s: notes %q, want %q among them: %t", c.name, notes, note, c.want)
+		}
+	}
+}

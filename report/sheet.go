@@ -351,7 +351,11 @@ func layersSentence(run *record.Run) string {
 		factors = append(factors, significantCount(*l.Run.Amplification)+" by "+caller)
 		sent, caller = l.Run.Attempts.Sent, clip(layerName(l), labelMost)
 	}
-	text := significantCount(*last.EndToEnd) + " attempts at " + clip(layerName(last), labelMost) + " for each operation: " + strings.Join(factors, " × ")
+	attempts := " attempts at "
+	if *last.EndToEnd == 1 {
+		attempts = " attempt at "
+	}
+	text := significantCount(*last.EndToEnd) + attempts + clip(layerName(last), labelMost) + " for each operation: " + strings.Join(factors, " × ")
 	if len(lost) > 0 {
 		text += "; of the attempts only " + strings.Join(lost, " and ") + " came to call the next service"
 	}

@@ -548,3 +548,19 @@ func TestRecoveryOfAShortWatch(t *testing.T) {
 		t.Errorf("the report lacks %q, or has NOT within:\n%s", want, text)
 	}
 }
+
+// The breaker's line tells hedges that it refused apart, which the line of the attempts does not count.
+func TestHedgesThatABreakerRefused(t *testing.T) {
+	r := openLoop()
+	run := &r.Runs[0]
+	run.Attempts.ShortCircuited = 190
+	run.Hedging = &record.Hedging{Sent: 5, Withheld: 300}
+	run.Breaker = &record.Breaker{Kind: "consecutive", Breakers: 1, ShortCircuited: 490}
+	run.Budget = nil
+	text := strings.Join(strings.Fields(render(t, r, report.Options{})), " ")
+	for _, want := range []string{"190 more were due and not sent", "490 attempts were not sent, 300 of them hedges, 0 were let through"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the report lacks %q:\n%s", want, text)
+		}
+	}
+}

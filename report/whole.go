@@ -50,7 +50,20 @@ func writeBreaker(p *page, run *record.Run) {
 		again = styled(markYellow, again)
 	}
 	p.fact("Breaker", plural(b.Breakers, "breaker")+" of "+kind+": opened "+timesDone(b.Opened)+", "+again+" after a probe, closed "+timesDone(b.Closed),
-		count(b.ShortCircuited)+" attempts were not sent, "+count(b.Probes)+" were let through as probes", share, end)
+		count(b.ShortCircuited)+" attempts were not sent"+copiesRefused(run)+", "+count(b.Probes)+" were let through as probes", share, end)
+}
+
+// copiesRefused says how many of the attempts that the breaker refused were copies: among what the line of the attempts
+// says was not sent they are not, as that of the hedges has them.
+func copiesRefused(run *record.Run) string {
+	copies := run.Breaker.ShortCircuited - run.Attempts.ShortCircuited
+	if run.Budget != nil {
+		copies += run.Budget.RefusedFirst
+	}
+	if run.Hedging == nil || copies <= 0 {
+		return ""
+	}
+	return ", " + count(copies) + " of them hedges"
 }
 
 // writeHedging says what became of the copies.
