@@ -308,8 +308,12 @@ func TestInterruptedStormStillReports(t *testing.T) {
 		t.Fatal(err)
 	}
 	r, err := report.ReadJSON(bytes.NewReader(b))
-	if err != nil || !r.Interrupted || len(r.Runs) != 1 || !r.Runs[0].Books.Balanced || r.Runs[0].Operations.Unfinished != 20 {
-		t.Errorf("result = %+v, %v; want an interrupted run of 20 unfinished operations, balanced", r, err)
+	if err != nil || !r.Interrupted || len(r.Runs) != 1 || !r.Runs[0].Books.Balanced {
+		t.Fatalf("result = %+v, %v; want an interrupted run, balanced", r, err)
+	}
+	// On a machine that is slow to begin, the interrupt comes before the first operations do.
+	if o := r.Runs[0].Operations; o.Unfinished != o.Started || o.Started != 20 && r.Runs[0].Duration > 100*time.Millisecond {
+		t.Errorf("operations %+v in %v, want 20, all unfinished", o, r.Runs[0].Duration)
 	}
 }
 
