@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -47,7 +46,8 @@ that of METASTABLE), over several seeds. It reports the two values on either sid
 share of the seeds that recover at each with its confidence, the load and the worst
 amplification there, and where seeds disagree. The plan is that of the flags and of a
 scenario file: an open loop (--rate) with an outage or a surge after a healthy phase.
-Exits with 3 where there is no tipping point between the two values.`,
+Exits with 3 where there is no tipping point between the two values or a run in real
+time says otherwise, and with 4 where one could not tell.`,
 		Example: `  stormtest tip --vary rate --from 100/s --to 900/s --arrivals poisson --clients 4000 \
       --workers 10 --queue 10000 --timeout 1s --max-retries 2 --outage 10s..15s=capacity:0%
   stormtest tip examples/metastable.yaml --vary outage --from 100ms --to 10s
@@ -127,15 +127,28 @@ func (t *tipper) run(ctx context.Context, w world) error {
 		return errors.Join(signalOf(ctx), err)
 	}
 	err = errors.Join(err, t.show(files, found), signalOf(ctx))
-	if err == nil && !tipPassed(found) {
-		return outcomeError{codeGate}
+	if code := tipCode(found); err == nil && code != codePassed {
+		return outcomeError{code}
 	}
 	return err
 }
 
-// tipPassed reports whether there is a tip, and no run in real time says otherwise.
-func tipPassed(found *record.Tip) bool {
-	return found.Outcome == record.TipFound && !slices.ContainsFunc(found.RealTime, func(c record.TipConfirmed) bool { return c.Agrees != nil && !*c.Agrees })
+// tipCode is codeGate where there is no tip, or a run in real time says otherwise, and codeInvalid where one that was
+// asked for could not tell.
+func tipCode(found *record.Tip) int {
+	code := codePassed
+	for _, c := range found.RealTime {
+		switch {
+		case c.Agrees == nil:
+			code = codeInvalid
+		case !*c.Agrees:
+			return codeGate
+		}
+	}
+	if found.Outcome != record.TipFound {
+		return codeGate
+	}
+	return code
 }
 
 // confirmSides runs both sides in real time, until a signal. One that could not run says why.

@@ -67,6 +67,33 @@ func TestTipOnSignal(t *testing.T) {
 	}
 }
 
+func TestTipCode(t *testing.T) {
+	yes, no := true, false
+	for _, tt := range []struct {
+		name    string
+		outcome string
+		agrees  []*bool
+		want    int
+	}{
+		{"a tip", record.TipFound, nil, codePassed},
+		{"none", record.TipRecovers, nil, codeGate},
+		{"both sides agree", record.TipFound, []*bool{&yes, &yes}, codePassed},
+		{"one does not", record.TipFound, []*bool{nil, &no}, codeGate},
+		{"one cannot tell", record.TipFound, []*bool{&yes, nil}, codeInvalid},
+		{"no tip, and one cannot tell", record.TipRecovers, []*bool{nil}, codeGate},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			found := record.Tip{Outcome: tt.outcome}
+			for _, agrees := range tt.agrees {
+				found.RealTime = append(found.RealTime, record.TipConfirmed{Agrees: agrees})
+			}
+			if got := tipCode(&found); got != tt.want {
+				t.Errorf("tipCode = %d, want %d", got, tt.want)
+			}
+		})
+	}
+}
+
 func TestTipRefuses(t *testing.T) {
 	file := tipFile(t)
 	for _, tt := range []struct {
