@@ -128,7 +128,15 @@ func writeWork(p *page, run *record.Run) {
 		hedges = ", " + count(a.Hedges) + " hedges"
 	}
 	if a.ShortCircuited != 0 {
-		unsent = count(a.ShortCircuited) + " more were due and not sent: the client's own breaker or throttle refused them"
+		more, what := " more", "them"
+		if run.Hedging != nil { // hedges that were due and not sent are told of with the hedges
+			more = " first attempts and retries"
+		}
+		if a.ShortCircuited == 1 {
+			what = "it"
+			more = strings.Replace(more, "attempts and retries", "attempt or retry", 1)
+		}
+		unsent = count(a.ShortCircuited) + more + wasOrWere(a.ShortCircuited) + " due and not sent: the client's own breaker or throttle refused " + what
 	}
 	p.fact("Attempts", count(a.Sent)+" sent: "+count(a.First)+" first, "+count(a.Retries)+" retries"+hedges, unsent,
 		"amplification "+number(run.Amplification)+" (attempts for each operation)")

@@ -352,7 +352,7 @@ func layersSentence(run *record.Run) string {
 		sent, caller = l.Run.Attempts.Sent, clip(layerName(l), labelMost)
 	}
 	attempts := " attempts at "
-	if *last.EndToEnd == 1 {
+	if significantCount(*last.EndToEnd) == "1" {
 		attempts = " attempt at "
 	}
 	text := significantCount(*last.EndToEnd) + attempts + clip(layerName(last), labelMost) + " for each operation: " + strings.Join(factors, " × ")

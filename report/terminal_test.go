@@ -558,7 +558,7 @@ func TestHedgesThatABreakerRefused(t *testing.T) {
 	run.Breaker = &record.Breaker{Kind: "consecutive", Breakers: 1, ShortCircuited: 490}
 	run.Budget = nil
 	text := strings.Join(strings.Fields(render(t, r, report.Options{})), " ")
-	for _, want := range []string{"190 more were due and not sent", "490 attempts were not sent, 300 of them hedges, 0 were let through"} {
+	for _, want := range []string{"190 first attempts and retries were due and not sent", "490 attempts were not sent, 300 of them hedges, 0 were let through"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the report lacks %q:\n%s", want, text)
 		}

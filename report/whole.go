@@ -49,8 +49,9 @@ func writeBreaker(p *page, run *record.Run) {
 	if b.Reopened > 0 {
 		again = styled(markYellow, again)
 	}
+	unsent := plural(b.ShortCircuited, "attempt") + wasOrWere(b.ShortCircuited) + " not sent" + copiesRefused(run)
 	p.fact("Breaker", plural(b.Breakers, "breaker")+" of "+kind+": opened "+timesDone(b.Opened)+", "+again+" after a probe, closed "+timesDone(b.Closed),
-		count(b.ShortCircuited)+" attempts were not sent"+copiesRefused(run)+", "+count(b.Probes)+" were let through as probes", share, end)
+		unsent+", "+count(b.Probes)+wasOrWere(b.Probes)+" let through as probes", share, end)
 }
 
 // copiesRefused says how many of the attempts that the breaker refused were copies: among what the line of the attempts
@@ -74,7 +75,7 @@ func writeHedging(p *page, run *record.Run) {
 	}
 	withheld := ""
 	if h.Withheld != 0 {
-		withheld = count(h.Withheld) + " were due and not sent"
+		withheld = count(h.Withheld) + wasOrWere(h.Withheld) + " due and not sent"
 	}
 	p.fact("Hedges", count(h.Sent)+" sent, of which "+count(h.Won)+" brought the answer", count(h.Cancelled)+" attempts were cancelled as another one had it", withheld)
 }
@@ -86,9 +87,12 @@ func writeEffects(p *page, run *record.Run) {
 		return
 	}
 	twice := "none of them more than once"
+	if e.Done == 1 {
+		twice = "not more than once"
+	}
 	if e.Duplicated != 0 {
 		share := float64(e.Duplicated) / float64(max(1, e.Done))
-		twice = styled(markYellow, plural(e.Duplicated, "operation")+" done more than once") + " (" + percent(&share) + "), " + count(e.Extra) + " times too often in all"
+		twice = styled(markYellow, plural(e.Duplicated, "operation")+" done more than once") + " (" + percent(&share) + "), " + timesDone(e.Extra) + " too often in all"
 	}
 	p.fact("Effects", "the work of "+plural(e.Done, "operation")+" was done", twice)
 }
@@ -120,6 +124,14 @@ func timesDone(n int64) string {
 		return "once"
 	}
 	return count(n) + " times"
+}
+
+// wasOrWere is the verb, after a space, of n things.
+func wasOrWere(n int64) string {
+	if n == 1 {
+		return " was"
+	}
+	return " were"
 }
 
 // appendNonEmpty appends a text that is one.

@@ -15,7 +15,7 @@ func distributionMetrics() []Metric {
 		{"lateness", "a send, behind the moment it was due", "nothing was sent", UnitDuration, func(r *Run) *Distribution { return &r.Lateness }},
 		{"lateness_rest", "a send after the first bucket, behind the moment it was due", "nothing was sent after the first bucket", UnitDuration, func(r *Run) *Distribution { return &r.Generator.LatenessRest }},
 		{"connection_wait", "an attempt's wait for a connection that had to be opened", "every attempt found its connection open", UnitDuration, func(r *Run) *Distribution { return &r.Generator.ConnectionWait }},
-		{"attempt_at_success", "the attempt that succeeded; 1 is the first", "no operation succeeded", UnitCount, func(r *Run) *Distribution { return &r.AttemptAtSuccess }},
+		{"attempt_at_success", "the try at which an operation succeeded; 1 is the first, and a try that a breaker or throttle did not let out counts", "no operation succeeded", UnitCount, func(r *Run) *Distribution { return &r.AttemptAtSuccess }},
 	}
 	var all []Metric
 	for _, h := range histograms {

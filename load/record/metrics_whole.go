@@ -18,7 +18,7 @@ var breakerMetrics = tabled("Breaker: did the circuit open?",
 		value: broken(func(b *Breaker) int64 { return b.Closed })},
 	Metric{Name: "breaker_probes", Unit: UnitCount, Meaning: "attempts that half-open breakers let through", Absent: noBreaker,
 		value: broken(func(b *Breaker) int64 { return b.Probes })},
-	Metric{Name: "breaker_short_circuited", Unit: UnitCount, Meaning: "attempts that a breaker kept from being sent", Absent: noBreaker,
+	Metric{Name: "breaker_short_circuited", Unit: UnitCount, Meaning: "attempts that a breaker kept from being sent, hedges counted", Absent: noBreaker,
 		value: broken(func(b *Breaker) int64 { return b.ShortCircuited })},
 	Metric{Name: "breaker_open_at_end", Unit: UnitCount, Meaning: "breakers that were not closed when the run ended", Absent: noBreaker,
 		value: broken(func(b *Breaker) int64 { return b.OpenAtEnd })},
@@ -29,7 +29,7 @@ var breakerMetrics = tabled("Breaker: did the circuit open?",
 			}
 			return r.Breaker.OpenShare
 		}},
-	Metric{Name: "attempts_short_circuited", Unit: UnitCount, Meaning: "attempts that were due and that a breaker or a throttle of the client kept from being sent",
+	Metric{Name: "attempts_short_circuited", Unit: UnitCount, Meaning: "first attempts and retries, not hedges, that were due and that a breaker or a throttle of the client kept from being sent",
 		Absent: "the plan has neither a breaker nor a budget", value: func(r *Run) *float64 {
 			if r.Breaker == nil && r.Budget == nil {
 				return nil
@@ -56,7 +56,7 @@ var hedgingMetrics = tabled("Hedges: copies sent before an answer",
 		value: hedged(func(r *Run) int64 { return r.Hedging.Won })},
 	Metric{Name: "hedges_cancelled", Unit: UnitCount, Meaning: "attempts that another one's answer made needless", Absent: noHedging,
 		value: hedged(func(r *Run) int64 { return r.Hedging.Cancelled })},
-	Metric{Name: "hedges_withheld", Unit: UnitCount, Meaning: "hedges that were due and not sent, because a budget, a limit or the server did not allow it", Absent: noHedging,
+	Metric{Name: "hedges_withheld", Unit: UnitCount, Meaning: "hedges that were due and not sent, because a breaker, a budget, a limit or the server did not allow it", Absent: noHedging,
 		value: hedged(func(r *Run) int64 { return r.Hedging.Withheld })},
 )
 

@@ -77,7 +77,7 @@ type Run struct {
 	Latency          Distribution `json:"latency_ns"`           // of an answered attempt, from when it was due
 	OperationLatency Distribution `json:"operation_latency_ns"` // of a succeeded operation, sleeps included
 	Delay            Distribution `json:"delay_ns"`             // planned sleeps
-	AttemptAtSuccess Distribution `json:"attempt_at_success"`   // 1 is the first attempt
+	AttemptAtSuccess Distribution `json:"attempt_at_success"`   // 1 is the first attempt; one that was not let out counts
 	Elapsed          Distribution `json:"elapsed_ns"`           // of every ended operation, succeeded or not
 	Lateness         Distribution `json:"lateness_ns"`          // of a send against its due moment
 

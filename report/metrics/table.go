@@ -27,7 +27,7 @@ var guides = []row{
 	{"retry_delay_ms", Histogram, nil, "Planned sleeps before retries in ms, a Retry-After included.", func(r reading) []point {
 		return r.histogram(&r.Delay, func(d *record.Detail) *record.Bins { return d.Delay }, scaleMilliseconds)
 	}},
-	{"retry_attempt_number", Histogram, nil, "The attempt by which an operation succeeded; 1 is the first.", func(r reading) []point {
+	{"retry_attempt_number", Histogram, nil, "The try at which an operation succeeded; 1 is the first, and a try that a breaker or throttle did not let out counts.", func(r reading) []point {
 		return r.histogram(&r.AttemptAtSuccess, func(d *record.Detail) *record.Bins { return d.AttemptAtSuccess }, scaleAttempts)
 	}},
 	{"retry_total_elapsed_seconds", Histogram, nil, "Time from an operation's first attempt to its end, succeeded or not, sleeps included.", func(r reading) []point {

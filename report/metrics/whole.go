@@ -27,7 +27,7 @@ var policies = []row{
 	{"stormtest_breakers_open", Gauge, nil, "Breakers that were not closed when the run ended.", func(r reading) []point {
 		return r.breaker(func(b *record.Breaker) int64 { return b.OpenAtEnd })
 	}},
-	{"stormtest_attempts_short_circuited_total", Counter, nil, "Attempts that were due and that a breaker or a throttle of the client kept from being sent.", func(r reading) []point {
+	{"stormtest_attempts_short_circuited_total", Counter, nil, "First attempts and retries, not hedges, that were due and that a breaker or a throttle of the client kept from being sent.", func(r reading) []point {
 		return when(r.ours() && (r.Breaker != nil || r.Attempts.ShortCircuited > 0), func() []point { return count(r.Attempts.ShortCircuited) })
 	}},
 	{"stormtest_budget_first_refused_total", Counter, nil, "First attempts that a throttle did not let out.", func(r reading) []point {
