@@ -33,9 +33,10 @@ func compareSection(r *record.Result, plan planFields) htmlSection {
 	if seeds {
 		table.Caption, table.Quiet = table.Caption+", the first seed", false
 	}
-	marks := make([][]string, len(criteria))
+	compared := criteriaOf(r)
+	marks := make([][]string, len(compared))
 	ranked := false
-	for k, c := range criteria {
+	for k, c := range compared {
 		table.Head = append(table.Head, htmlCell{Text: htmlText(c.long)})
 		marks[k] = c.marked(r)
 	}
@@ -44,7 +45,7 @@ func compareSection(r *record.Result, plan planFields) htmlSection {
 	for i := range r.Runs {
 		run := &r.Runs[i]
 		row := htmlRow{Run: &htmlRun{i, runName(run)}, Chosen: slices.Contains(chosen, i), Cells: textRow(runName(run))}
-		for k, c := range criteria {
+		for k, c := range compared {
 			text, best := bestText(marks[k][i])
 			best = best && !seeds
 			ranked = ranked || best

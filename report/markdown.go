@@ -160,13 +160,13 @@ func markdownTables(r *record.Result, plan planFields) string {
 	if len(r.Runs) == 0 {
 		return ""
 	}
-	heads, columns := []string{"strategy"}, make([][]string, 0, len(criteria))
+	heads, columns := []string{"strategy"}, make([][]string, 0, len(criteria)+1)
 	if seedsEnded(r) > 0 {
 		for _, f := range repeatedFigures {
 			heads, columns = append(heads, f.long), append(columns, f.marked(r))
 		}
 	} else {
-		for _, c := range criteria {
+		for _, c := range criteriaOf(r) {
 			heads, columns = append(heads, c.long), append(columns, c.marked(r))
 		}
 	}

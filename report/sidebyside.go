@@ -57,6 +57,29 @@ var criteria = []criterion{
 		figure: func(r *record.Run) *float64 { return floatOrNil(r.Convoy.Waves) }},
 }
 
+// recoveredAfter is one criterion more where there was something to recover from.
+var recoveredAfter = criterion{short: "recov.", long: "recovered after", metric: "recovered_after", near: effortWithin, absenceLoses: true,
+	text: func(r *record.Run) string {
+		if r.Recovery.RecoveredAt == nil {
+			return none
+		}
+		return length(float64(*r.Recovery.RecoveredAt))
+	},
+	figure: func(r *record.Run) *float64 {
+		if r.Recovery.RecoveredAt == nil {
+			return nil
+		}
+		return floatOf(int64(*r.Recovery.RecoveredAt))
+	}}
+
+// criteriaOf are the criteria of a result.
+func criteriaOf(r *record.Result) []criterion {
+	if slices.ContainsFunc(r.Runs, func(run record.Run) bool { return finite(run.Recovery.GoodputBefore) }) {
+		return append(slices.Clone(criteria), recoveredAfter)
+	}
+	return criteria
+}
+
 func floatOf(n int64) *float64 {
 	v := float64(n)
 	return &v
@@ -110,8 +133,9 @@ func writeRule(p *page, r *record.Result) {
 
 // writeFirstSeeds compares the runs, and says whether one of them is the best at something.
 func writeFirstSeeds(p *page, r *record.Result) (ranked bool) {
-	texts := make([][]string, len(criteria))
-	for i, c := range criteria {
+	compared := criteriaOf(r)
+	texts := make([][]string, len(compared))
+	for i, c := range compared {
 		texts[i] = c.marked(r)
 		ranked = ranked || slices.ContainsFunc(texts[i], hasMark)
 	}
@@ -213,14 +237,14 @@ const verdictCells = len(record.VerdictOverload)
 // sideBySideRows is the table with a row for each strategy; texts are those of the criteria for each run.
 func sideBySideRows(r *record.Result, texts [][]string) [][]string {
 	head := []string{"strategy"}
-	for _, c := range criteria {
+	for _, c := range criteriaOf(r) {
 		head = append(head, c.short+string(nbsp))
 	}
 	rows := [][]string{append(head, padRight("verdict", verdictCells))}
 	for i := range r.Runs {
 		run := &r.Runs[i]
 		row := []string{clip(clean(run.Strategy), strategyCells)}
-		for k := range criteria {
+		for k := range texts {
 			row = append(row, texts[k][i])
 		}
 		rows = append(rows, append(row, padRight(verdictWord(run), verdictCells)))
@@ -246,7 +270,7 @@ func writeSideBySideRows(p *page, r *record.Result, rows [][]string) {
 // writeSideBySideBlocks writes criteria as rows and as many strategies as fit beside each other.
 func writeSideBySideBlocks(p *page, r *record.Result, texts [][]string) {
 	labels := []string{""}
-	for _, c := range criteria {
+	for _, c := range criteriaOf(r) {
 		label := c.long
 		if p.narrow() {
 			label = c.short
@@ -271,7 +295,7 @@ func writeSideBySideBlocks(p *page, r *record.Result, texts [][]string) {
 	for i := range r.Runs {
 		run := &r.Runs[i]
 		column := []string{clip(clean(run.Strategy), strategyCells) + string(nbsp)}
-		for k := range criteria {
+		for k := range texts {
 			column = append(column, texts[k][i])
 		}
 		column = append(column, verdictWord(run)+string(nbsp), flagList(run))
