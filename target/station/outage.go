@@ -120,7 +120,7 @@ func parseMode(text string) (Mode, float64, error) {
 	}
 	switch {
 	case int(mode) == len(modeNames):
-		return 0, 0, fmt.Errorf("mode = %q, want status, hang, reset, refuse, slow:N, capacity:P%% or errors:P%%", text)
+		return 0, 0, fmt.Errorf("mode = %q, want status, hang, reset, refuse, slow:N, capacity:P%% or errors:P%%%s", text, meantMode(name))
 	case mode == ModeSlow:
 		steps, ok := parseSteps(argument, 9)
 		if !ok {
@@ -130,14 +130,36 @@ func parseMode(text string) (Mode, float64, error) {
 	case mode == ModeCapacity || mode == ModeErrors:
 		percent, hasSign := strings.CutSuffix(argument, "%")
 		steps, ok := parseSteps(percent, 7)
-		if !hasSign || !ok {
-			return 0, 0, fmt.Errorf("mode = %q, want %s:P%% with P a decimal number 0..100", text, mode)
+		some := steps > 0 || mode == ModeCapacity // no error at all is no outage
+		if !hasSign || !ok || steps > billion || !some {
+			return 0, 0, fmt.Errorf("mode = %q, want %s:P%% with P a decimal number %s", text, mode, percentRange(mode))
 		}
 		return mode, float64(steps) / billion, nil
 	case hasArgument:
 		return 0, 0, fmt.Errorf("mode = %q, want %s without an argument", text, mode)
 	}
 	return mode, 0, nil
+}
+
+// percentRange says in words what P is of a mode that has one.
+func percentRange(mode Mode) string {
+	if mode == ModeErrors {
+		return "above 0 and at most 100"
+	}
+	return "0..100"
+}
+
+// meantMode asks whether a mode was meant of which a name is the beginning, or which is the beginning of it; it is empty
+// where there is none.
+func meantMode(name string) string {
+	const least = 3 // letters: fewer begin too much
+	small := strings.ToLower(name)
+	for _, known := range modeNames {
+		if len(small) >= least && (strings.HasPrefix(known, small) || strings.HasPrefix(small, known)) {
+			return "; did you mean " + known + "?"
+		}
+	}
+	return ""
 }
 
 // parseSteps reads a decimal number, digits with at most one point, as a count of

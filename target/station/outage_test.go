@@ -82,7 +82,11 @@ func TestParseOutageErrors(t *testing.T) {
 		{"2s..4s=capacity:50", []string{`mode = "capacity:50"`, "capacity:P%", "0..100"}},
 		{"2s..4s=capacity:%", []string{`mode = "capacity:%"`}},
 		{"2s..4s=capacity:0.5", []string{`mode = "capacity:0.5"`}},
-		{"2s..4s=capacity:101%", []string{"capacity share = 1.01", "0 or 1e-9..1"}},
+		{"2s..4s=capacity:101%", []string{`mode = "capacity:101%"`, "capacity:P%", "0..100"}},
+		{"2s..4s=errors:200%", []string{`mode = "errors:200%"`, "errors:P%", "above 0 and at most 100"}},
+		{"2s..4s=errors:0%", []string{`mode = "errors:0%"`, "above 0 and at most 100"}},
+		{"2s..4s=error:20%", []string{`mode = "error:20%"`, "did you mean errors?"}},
+		{"2s..4s=Hangs", []string{`mode = "Hangs"`, "did you mean hang?"}},
 		{"2s..4s=capacity:-1%", []string{`mode = "capacity:-1%"`}},
 		{"2s..4s=slow:3=4", []string{`mode = "slow:3=4"`}},
 	}
