@@ -189,7 +189,7 @@ func comparedChart(c *compare.Comparison, i, k int, pair *comparedPair) *htmlCha
 	if x.capacity > 0 && x.capacity == y.capacity && x.capacity <= chart.Y.Max {
 		chart.Lines = []htmlLine{{Value: x.capacity, Label: "capacity, " + significant(x.capacity) + " in a bucket", Role: "capacity"}}
 	}
-	chart.Windows = windowsOf(outagesOfTwo(&c.Base, &c.Others[i].Side), longest(r))
+	chart.Windows = windowsOf(outagesOfTwo(&c.Base, &c.Others[i].Side, pair.Service), longest(r))
 	picture := &htmlPicture{}
 	for n, s := range []*series{&x, &y} {
 		run := n * (i + 1) // the base is 0

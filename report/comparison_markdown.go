@@ -150,7 +150,7 @@ func comparedMarkdownFolds(c *compare.Comparison, room int) string {
 			pair := comparedPairOf(&c.Others[i].Pairs[k])
 			var text bytes.Buffer
 			p := newPage(&text, Options{Width: columns})
-			drawOverlay(p, &pair, outagesOfTwo(&c.Base, &c.Others[i].Side))
+			drawOverlay(p, &pair, outagesOfTwo(&c.Base, &c.Others[i].Side, pair.Service))
 			p.blank()
 			writeFigures(p, &pair, true)
 			_ = p.flush() // into memory

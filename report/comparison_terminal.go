@@ -35,7 +35,7 @@ func ComparisonTerminal(w io.Writer, c *compare.Comparison, o Options) error {
 				title = clean(c.Others[i].Name) + ": " + title
 			}
 			p.heading(title)
-			drawOverlay(p, &pairs[i][k], outagesOfTwo(&c.Base, &c.Others[i].Side))
+			drawOverlay(p, &pairs[i][k], outagesOfTwo(&c.Base, &c.Others[i].Side, pairs[i][k].Service))
 			p.blank()
 			writeFigures(p, &pairs[i][k], o.All)
 		}

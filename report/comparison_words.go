@@ -634,9 +634,16 @@ func comparedTroubles(c *compare.Comparison) []trouble {
 	return list
 }
 
-// outagesOfTwo are the outages of base and other, those that both have once; a name says whose the others are.
-func outagesOfTwo(base, other *compare.Side) []outage {
-	read := func(s *compare.Side) []outage { return readPlan(&record.Result{Plan: s.Plan}).outages() }
+// outagesOfTwo are the outages of base and other, of a service behind the first its own, those that both have once; a name
+// says whose the others are.
+func outagesOfTwo(base, other *compare.Side, service *string) []outage {
+	read := func(s *compare.Side) []outage {
+		plan := readPlan(&record.Result{Plan: s.Plan})
+		if service != nil {
+			return plan.layerOutages(clean(*service))
+		}
+		return plan.outages()
+	}
 	list, more := read(base), read(other)
 	for i := range list {
 		if !slices.Contains(more, list[i]) {

@@ -87,10 +87,69 @@ type outage struct {
 	mode     string
 }
 
-// outages reads FROM..TO[=MODE]; what is not of that form is left out of the picture.
-func (f planFields) outages() []outage {
+// outages are those of the target, which is the first service of a chain.
+func (f planFields) outages() []outage { return readOutages(f.texts("outage")) }
+
+// layerOutages are those of the services behind the first one that have a name: they have none of the target's.
+func (f planFields) layerOutages(name string) []outage {
 	var list []outage
-	for _, text := range f.texts("outage") {
+	for _, l := range f.layers() {
+		if l.name == name {
+			list = append(list, readOutages(l.outages)...)
+		}
+	}
+	return list
+}
+
+// everyOutage lists those of the target and of all services behind it.
+func (f planFields) everyOutage() []outage {
+	list := f.outages()
+	for _, l := range f.layers() {
+		list = append(list, readOutages(l.outages)...)
+	}
+	return list
+}
+
+// A planLayer is a service behind the first one.
+type planLayer struct {
+	name    string
+	outages []string // its own, as texts
+}
+
+// layers reads NAME;KEY=VALUE;... of each.
+func (f planFields) layers() []planLayer {
+	var list []planLayer
+	for _, text := range f.texts("layer") {
+		parts := strings.Split(text, ";")
+		l := planLayer{name: strings.TrimSpace(parts[0])}
+		for _, part := range parts[1:] {
+			if key, value, _ := strings.Cut(part, "="); strings.TrimSpace(key) == "outage" && value != "none" {
+				l.outages = append(l.outages, value)
+			}
+		}
+		list = append(list, l)
+	}
+	return list
+}
+
+// outageTexts say when which service fails, the target first.
+func (f planFields) outageTexts() []string {
+	var list []string
+	if text := f.text("outage"); text != "" {
+		list = append(list, "outage "+text)
+	}
+	for _, l := range f.layers() {
+		if len(l.outages) > 0 {
+			list = append(list, "outage of "+l.name+" "+strings.Join(l.outages, ", "))
+		}
+	}
+	return list
+}
+
+// readOutages reads FROM..TO[=MODE]; what is not of that form is left out of the picture.
+func readOutages(texts []string) []outage {
+	var list []outage
+	for _, text := range texts {
 		window, mode, _ := strings.Cut(text, "=")
 		fromText, toText, _ := strings.Cut(window, "..")
 		from, err := time.ParseDuration(strings.TrimSpace(fromText))

@@ -133,6 +133,8 @@ type Pair struct {
 	ArrivalsEqual bool     `json:"arrivals_equal"`
 	Figures       []Figure `json:"figures"`
 
+	// Service is the name of the service of a chain that it is of; nil for none.
+	Service *string `json:"-"`
 	// The runs, of the first seeds, for pictures.
 	Base  *record.Run `json:"-"`
 	Other *record.Run `json:"-"`
@@ -185,8 +187,8 @@ func (m matched) other(base side, fields []Field) Other {
 		sameDraw := o.Same && base.result.Seed == m.result.Seed
 		o.Pairs = append(o.Pairs, newPair(p, &o, sameDraw))
 		for _, part := range innerPairs(p) {
-			inner := newPair(part, &o, sameDraw)
-			inner.Inner = true
+			inner := newPair(part.match2, &o, sameDraw)
+			inner.Inner, inner.Service = true, part.service
 			o.Pairs = append(o.Pairs, inner)
 		}
 	}

@@ -8,38 +8,45 @@ import (
 
 // innerPairs are the parts of a mixed fleet and the services of a chain that both runs have, by their names. Of several of one
 // name the first is compared.
-func innerPairs(p match2) []match2 {
-	var pairs []match2
+func innerPairs(p match2) []innerPair {
+	var pairs []innerPair
 	others := innerRuns(p.other)
 	for _, base := range innerRuns(p.base) {
 		i := slices.IndexFunc(others, func(o innerRun) bool { return o.name == base.name })
 		if i < 0 {
 			continue
 		}
-		pairs = append(pairs, match2{base.under(p.base), others[i].under(p.other)})
+		pairs = append(pairs, innerPair{match2{base.under(p.base), others[i].under(p.other)}, base.service})
 	}
 	return pairs
 }
 
+// An innerPair is two runs inside others, and which service of a chain both are; nil for none.
+type innerPair struct {
+	match2
+	service *string
+}
+
 // An innerRun is a run inside another one, with the name that no other there has.
 type innerRun struct {
-	name string
-	run  *record.Run
+	name    string
+	run     *record.Run
+	service *string // which service of a chain it is; nil for none
 }
 
 // innerRuns lists them, of several of one name the first.
 func innerRuns(run *record.Run) []innerRun {
 	var list []innerRun
-	add := func(name string, inner *record.Run) {
+	add := func(name string, inner *record.Run, service *string) {
 		if inner != nil && !slices.ContainsFunc(list, func(o innerRun) bool { return o.name == name }) {
-			list = append(list, innerRun{name, inner})
+			list = append(list, innerRun{name, inner, service})
 		}
 	}
 	for i := range run.Parts {
-		add("part "+run.Parts[i].Name, run.Parts[i].Run)
+		add("part "+run.Parts[i].Name, run.Parts[i].Run, nil)
 	}
 	for i := range run.Layers {
-		add("service "+run.Layers[i].Name, run.Layers[i].Run)
+		add("service "+run.Layers[i].Name, run.Layers[i].Run, &run.Layers[i].Name)
 	}
 	return list
 }

@@ -56,3 +56,36 @@ func TestPartsAndServicesPairByName(t *testing.T) {
 		t.Errorf("strategies = %q, want the whole's", names)
 	}
 }
+
+// What a run has its name from is what changed, and is listed once.
+func TestPoliciesThatChanged(t *testing.T) {
+	const strategy = `{"strategy":"full","preset":"none","fleet":"none"}`
+	preset := func(name string) string { return `{"strategy":"full","preset":"` + name + `","fleet":"none"}` }
+	fleet := func(name string) string { return `{"strategy":"full","preset":"none","fleet":"` + name + `"}` }
+	const mixA, mixB = "full=70%,none=30%", "full=50%,none=50%"
+	for _, tt := range []struct {
+		name        string
+		base, other string // plans
+		from, to    string // what their runs are called
+		want        string
+	}{
+		{"two strategies", strategy, `{"strategy":"none","preset":"none","fleet":"none"}`, "full", "none", "[strategy: full -> none]"},
+		{"two fleets", fleet(mixA), fleet(mixB), mixA, mixB, "[fleet: " + mixA + " -> " + mixB + "]"},
+		{"two presets", preset("grpc"), preset("finagle"), "grpc", "finagle", "[preset: grpc -> finagle]"},
+		{"a strategy and a preset", strategy, preset("grpc"), "full", "grpc", "[strategy: full ->  preset:  -> grpc]"},
+		{"a preset and a fleet", preset("grpc"), fleet(mixA), "grpc", mixA, "[preset: grpc ->  fleet:  -> " + mixA + "]"},
+		{"plans from before there were others", `{"strategy":"full"}`, `{"strategy":"none"}`, "full", "none", "[strategy: full -> none]"},
+		{"no plan", "", "", "full", "none", "[strategy: full -> none]"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			c := compared(t, compare.Options{}, result(tt.base, 1, aRun(tt.from, 100)), result(tt.other, 1, aRun(tt.to, 200)))
+			var got []string
+			for _, change := range c.Others[0].PlanChanges {
+				got = append(got, change.Name+": "+change.Base+" -> "+change.Other)
+			}
+			if fmt.Sprint(got) != tt.want {
+				t.Errorf("changes %v, want %s", got, tt.want)
+			}
+		})
+	}
+}

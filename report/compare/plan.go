@@ -13,6 +13,8 @@ import (
 // Fields of a plan by their flag.
 const (
 	fieldStrategy = "strategy"
+	fieldPreset   = "preset"
+	fieldFleet    = "fleet"
 	fieldSeed     = "seed"
 	fieldRepeat   = "repeat"
 	fieldGate     = "gate"
@@ -40,16 +42,42 @@ func rated(r *record.Result) bool {
 // where one of the results holds no plan.
 func planChanges(base side, m matched, fields []Field) (list []Change, known bool) {
 	list = []Change{}
-	if m.strategyChanged {
-		list = append(list, Change{Name: fieldStrategy, Base: m.pairs[0].base.Strategy, Other: m.pairs[0].other.Strategy})
-	}
 	a, aKnown := planOf(base.result)
 	b, bKnown := planOf(m.result)
+	var policies []Change
+	if m.strategyChanged {
+		policies = policyChanges(m, namedBy(a), namedBy(b))
+	}
+	list = append(list, policies...)
 	if !aKnown || !bKnown {
 		return list, false
 	}
-	list = append(list, diff(a, b, fields)...)
+	for _, c := range diff(a, b, fields) {
+		if !slices.ContainsFunc(policies, func(p Change) bool { return p.Name == c.Name }) {
+			list = append(list, c)
+		}
+	}
 	return list, true
+}
+
+// namedBy is the field that the runs of a plan have their names from: a preset or a fleet stands in place of a strategy.
+func namedBy(plan map[string]string) string {
+	for _, name := range []string{fieldFleet, fieldPreset} {
+		if text := plan[name]; text != "" && text != listNone {
+			return name
+		}
+	}
+	return fieldStrategy
+}
+
+// policyChanges says by what flag a run has another name. Where the two have their names from different fields, what a
+// side does not ask for is "".
+func policyChanges(m matched, base, other string) []Change {
+	x, y := m.pairs[0].base.Strategy, m.pairs[0].other.Strategy
+	if base == other {
+		return []Change{{Name: base, Base: x, Other: y}}
+	}
+	return []Change{{Name: base, Base: x}, {Name: other, Other: y}}
 }
 
 // diff lists the fields whose texts differ, in the order of fields. A field that one plan does not have is at its
