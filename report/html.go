@@ -135,8 +135,8 @@ func pageLead(r *record.Result, plan planFields) []htmlText {
 	if rate := plan.text("rate"); rate != "" && rate != "off" {
 		parts = append(parts, groupRate(clip(rate, 40))+" operations")
 	}
-	if outages := plan.texts("outage"); len(outages) > 0 && outages[0] != "" {
-		parts = append(parts, "outage "+clip(strings.Join(outages, ", "), 120))
+	if outages := plan.outageTexts(); len(outages) > 0 {
+		parts = append(parts, clip(strings.Join(outages, " · "), 240))
 	}
 	if !r.StartedAt.IsZero() {
 		parts = append(parts, r.StartedAt.UTC().Format("2006-01-02 15:04")+" UTC")

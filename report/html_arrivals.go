@@ -50,8 +50,8 @@ func arrivalsSection(r *record.Result, plan planFields) htmlSection {
 		if one.number > 0 {
 			chart.ID += "-" + strconv.Itoa(one.number)
 		}
-		if one.service {
-			chart.Windows = nil // the outages are the first service's
+		if one.service { // it has outages of its own, and none of the first one's
+			chart.Windows = windowsOf(one.outages(plan), end)
 		}
 		chart.X, chart.Y, chart.Height = timeAxis(end), axis, height
 		figures.Charts = append(figures.Charts, chart)

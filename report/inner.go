@@ -13,6 +13,15 @@ type innerRun struct {
 	outer   int        // index of the run that it is in
 	number  int        // from 1 inside it; 0 is the run itself
 	service bool
+	layer   string // which service
+}
+
+// outages are those of the target of the run.
+func (x *innerRun) outages(plan planFields) []outage {
+	if x.service {
+		return plan.layerOutages(x.layer)
+	}
+	return plan.outages()
 }
 
 // withInner lists the runs of a result, each followed by those that are in it. Their buckets are shared.
@@ -22,20 +31,23 @@ func withInner(runs []record.Run) []innerRun {
 		run := &runs[i]
 		list = append(list, innerRun{run: *run, outer: i})
 		number := 0
-		add := func(name string, inside *record.Run, service bool) {
+		add := func(name string, inside *record.Run, layer *record.Layer) {
 			if inside == nil {
 				return
 			}
 			number++
-			one := *inside
-			one.Strategy = name
-			list = append(list, innerRun{run: one, outer: i, number: number, service: service})
+			one := innerRun{run: *inside, outer: i, number: number}
+			one.run.Strategy = name
+			if layer != nil {
+				one.service, one.layer = true, clean(layer.Name)
+			}
+			list = append(list, one)
 		}
 		for k := range run.Parts {
-			add("part "+cmp.Or(run.Parts[k].Name, "unnamed"), run.Parts[k].Run, false)
+			add("part "+cmp.Or(run.Parts[k].Name, "unnamed"), run.Parts[k].Run, nil)
 		}
 		for k := range run.Layers {
-			add("service "+cmp.Or(run.Layers[k].Name, "unnamed"), run.Layers[k].Run, true)
+			add("service "+cmp.Or(run.Layers[k].Name, "unnamed"), run.Layers[k].Run, &run.Layers[k])
 		}
 	}
 	return list

@@ -131,9 +131,19 @@ func markdownVerdicts(r *record.Result, plan planFields) string {
 	var rows []string
 	for i := range r.Runs {
 		run := &r.Runs[i]
-		rows = append(rows, "**"+escapedName(run)+"** "+escaped(unmarked(verdictWord(run)))+": "+escaped(shortened(verdictSentence(run, plan), sentenceMost)))
+		rows = append(rows, "**"+escapedName(run)+"** "+escaped(unmarked(verdictWord(run)))+": "+escaped(markdownSentence(run, plan)))
 	}
 	return bounded("* ", "strategy", rows) + "\n"
+}
+
+// markdownSentence is the verdict's sentence, which is cut no earlier than behind where a chain's attempts came from.
+func markdownSentence(run *record.Run, plan planFields) string {
+	text, most := verdictSentence(run, plan), sentenceMost
+	if chain := layersSentence(run); chain != "" {
+		before, _, _ := strings.Cut(text, upperFirst(chain))
+		most = min(chainMost, max(most, len([]rune(before))+len([]rune(chain))+1)) // and the full stop
+	}
+	return shortened(text, most)
 }
 
 // markdownGates is a table of all gates, the failed ones first.

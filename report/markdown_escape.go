@@ -31,6 +31,7 @@ func shortened(s string, most int) string {
 // Lengths of what stands in one part. A character takes up to 14 bytes (see apart), and each part has markdownPart.
 const (
 	sentenceMost = 400
+	chainMost    = 1200 // where the attempts at the last of ten services came from
 	gateMost     = 200
 	nameMost     = 100
 )

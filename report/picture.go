@@ -55,16 +55,15 @@ var (
 // A sketch is a picture that is being drawn from the top down.
 type sketch struct {
 	*picture.Drawing
-	result *record.Result
-	plan   planFields
-	runs   []record.Run // those that are drawn, parts and services after the run that they are in
-	// services says which of them are services of a chain, which the outages of the plan are not of.
-	services []bool
-	hidden   int     // runs that are not drawn
-	y        float64 // where what comes next begins
-	grid     grid
-	time     timeline
-	scale    rootAxis
+	result  *record.Result
+	plan    planFields
+	runs    []record.Run // those that are drawn, parts and services after the run that they are in
+	outages [][]outage   // of each of them: a service of a chain has its own
+	hidden  int          // runs that are not drawn
+	y       float64      // where what comes next begins
+	grid    grid
+	time    timeline
+	scale   rootAxis
 	// wasteful says that the answers which reached somebody are drawn.
 	wasteful bool
 }
@@ -81,7 +80,7 @@ func drawPicture(r *record.Result) *picture.Drawing {
 	all := withInner(r.Runs)
 	s.hidden = max(0, len(all)-panelsMost)
 	for _, one := range all[:len(all)-s.hidden] {
-		s.runs, s.services = append(s.runs, one.run), append(s.services, one.service)
+		s.runs, s.outages = append(s.runs, one.run), append(s.outages, one.outages(s.plan))
 	}
 	s.Title = s.plan.titled(s.headline())
 	s.Description = s.inWords()

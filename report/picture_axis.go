@@ -169,7 +169,7 @@ func newTimeline(runs []record.Run, plan planFields, columns int) timeline {
 	if t.bucket == 0 {
 		return t
 	}
-	for _, o := range plan.outages() {
+	for _, o := range plan.everyOutage() {
 		if o.from < t.whole {
 			loud = max(loud, min(o.to, t.whole))
 		}

@@ -13,7 +13,7 @@ import (
 // A panel is the place of one run.
 type panel struct {
 	*sketch
-	service bool // of a chain
+	failing []outage // when its target does
 	run     *record.Run
 	bars    bars
 	column  int
@@ -55,7 +55,7 @@ func (s *sketch) panels() {
 	sizes := s.grid.sizes()
 	for i := range s.runs {
 		column := i % s.grid.columns
-		p := panel{sketch: s, service: s.services[i], run: &s.runs[i], bars: newColumns(&s.runs[i], &s.time), column: column, last: i+s.grid.columns >= len(s.runs)}
+		p := panel{sketch: s, failing: s.outages[i], run: &s.runs[i], bars: newColumns(&s.runs[i], &s.time), column: column, last: i+s.grid.columns >= len(s.runs)}
 		p.x, p.top = s.grid.left(column), math.Round(s.y+sizes.plotAt)
 		p.ground = p.top + s.grid.plot
 		p.head(sizes)
@@ -139,7 +139,7 @@ func newBadge(run *record.Run) []badge {
 // plot draws the axes and what stands on them.
 func (p *panel) plot() {
 	width := p.grid.width
-	p.outages()
+	p.shades()
 	for _, v := range p.scale.ticks() {
 		y := p.ground - p.scale.at(v)
 		if v > 0 && v != p.scale.line {
@@ -169,12 +169,9 @@ func (p *panel) plot() {
 	p.words()
 }
 
-// outages shades the windows in which the target failed.
-func (p *panel) outages() {
-	if p.service {
-		return // they are the first one's
-	}
-	for _, o := range p.plan.outages() {
+// shades are the windows in which the target failed.
+func (p *panel) shades() {
+	for _, o := range p.failing {
 		from, to := p.time.at(o.from, p.grid.width), p.time.at(o.to, p.grid.width)
 		if p.time.end > 0 && o.from < p.time.end && to > from {
 			p.Fill(picture.Box{X: p.x + from, Y: p.top, W: to - from, H: p.grid.plot}, 0, outageColour)

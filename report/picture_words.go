@@ -275,7 +275,7 @@ func (s *sketch) legend() {
 	if s.scale.line > 0 {
 		item(ink, line, "capacity")
 	}
-	if words := outageWords(s.plan); words != "" {
+	if words := s.outageWords(); words != "" {
 		item(outageColour, block, words)
 	}
 	for i := range s.runs {
@@ -293,9 +293,9 @@ func (s *sketch) anyArrival() bool {
 }
 
 // outageWords name what the outages are, empty where there are none.
-func outageWords(plan planFields) string {
+func (s *sketch) outageWords() string {
 	var modes []string
-	for _, o := range plan.outages() {
+	for _, o := range slices.Concat(s.outages...) {
 		if !slices.Contains(modes, o.mode) {
 			modes = append(modes, o.mode)
 		}

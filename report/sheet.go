@@ -135,7 +135,7 @@ func markdownSheets(r *record.Result) string {
 			}
 			part := "### " + escaped(title) + "\n\n| " + strings.Join(s.head, " | ") + " |\n|---|" + strings.Repeat("--:|", len(s.head)-1) + "\n" + bounded("| ", "row", rows) + "\n"
 			for _, foot := range s.feet {
-				part += escaped(shortened(unmarked(foot), sentenceMost)) + "\n\n"
+				part += escaped(shortened(unmarked(foot), chainMost)) + "\n\n"
 			}
 			if b.Len()+len(part) > 2*markdownPart {
 				return b.String() + "More tables of phases, parts and services are in the other reports.\n\n"
