@@ -79,6 +79,7 @@ func writeDoings(p *page, run *record.Run, plan planFields) {
 	writeEffects(p, run)
 	writeBudget(p, run, plan)
 	writeBreaker(p, run)
+	writeInnerPolicies(p, run)
 	writeSynchrony(p, run, plan)
 	writeRecovery(p, run)
 }
@@ -179,8 +180,7 @@ func writeBudget(p *page, run *record.Run, plan planFields) {
 	if b.Accounts != 1 {
 		accounts = " of one client"
 	}
-	p.fact("Budget", clean(b.Kind)+inBrackets([]string{strings.ReplaceAll(clean(b.Parameters), ",", ", ")})+": "+
-		count(b.Taken)+" retries allowed, "+count(b.Refused)+" refused",
+	p.fact("Budget", budgetWords(b),
 		"taken "+count(b.Taken)+" - returned "+count(b.Returned)+" - spent "+count(b.Spent)+" = "+count(b.Taken-b.Returned-b.Spent))
 	writeThrottled(p, b)
 	p.fact("Balance", cmp.Or(strings.Join(balances, ", "), count(b.BalanceLast)+" at the end"),
@@ -192,6 +192,12 @@ func writeBudget(p *page, run *record.Run, plan planFields) {
 		}
 		p.fact("Budget floor", number(b.FloorPerSecond)+" retries/s whatever the ratio"+over)
 	}
+}
+
+// budgetWords says what a budget is, and what it allowed.
+func budgetWords(b *record.Budget) string {
+	return clean(b.Kind) + inBrackets([]string{strings.ReplaceAll(clean(b.Parameters), ",", ", ")}) + ": " +
+		count(b.Taken) + " retries allowed, " + count(b.Refused) + " refused"
 }
 
 func completion(run *record.Run) string {

@@ -564,3 +564,25 @@ func TestHedgesThatABreakerRefused(t *testing.T) {
 		}
 	}
 }
+
+// What the whole of a mixed fleet has none of, its parts' budgets and breakers, has a line for each part, and that breakers
+// opened again is said at first.
+func TestPoliciesOfParts(t *testing.T) {
+	r := openLoop()
+	full, bare := r.Runs[0], r.Runs[0]
+	full.Budget = &record.Budget{Kind: "grpc", Parameters: "tokens=10,ratio=0.1", Taken: 7, Refused: 3}
+	bare.Budget = nil
+	bare.Breaker = &record.Breaker{Kind: "polly", Breakers: 2, Opened: 1, Reopened: 4, Closed: 1, ShortCircuited: 1, Probes: 5}
+	r.Runs[0].Budget = nil
+	r.Runs[0].Parts = []record.Part{{Name: "full", Share: 0.7, Run: &full}, {Name: "none", Share: 0.3, Run: &bare}}
+	text := strings.Join(strings.Fields(render(t, r, report.Options{})), " ")
+	for _, want := range []string{
+		"Breakers opened again 4 times, as probes came and failed.",
+		"Budget of full grpc (tokens=10, ratio=0.1): 7 retries allowed, 3 refused",
+		"Breaker of none 2 breakers of polly: opened once, reopened 4 times after a probe, closed once; 1 attempt was not sent, 5 were let through as probes",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the report lacks %q:\n%s", want, text)
+		}
+	}
+}

@@ -101,7 +101,7 @@ func verdictSentence(run *record.Run, plan planFields) string {
 	if recovery != "" {
 		sentences = append(sentences, upperFirst(recovery))
 	}
-	for _, text := range []string{partsSentence(run), layersSentence(run)} {
+	for _, text := range []string{reopenedSentence(run), partsSentence(run), layersSentence(run)} {
 		if text != "" {
 			sentences = append(sentences, upperFirst(text))
 		}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"strings"
 
 	"stormtest/load/record"
@@ -33,10 +34,14 @@ func writePreset(p *page, run *record.Run) {
 
 // writeBreaker says how often the circuit was opened, and what that kept from the target.
 func writeBreaker(p *page, run *record.Run) {
-	b := run.Breaker
-	if b == nil {
-		return
+	if run.Breaker != nil {
+		p.fact("Breaker", breakerWords(run)...)
 	}
+}
+
+// breakerWords are what there is to say of a run's breakers.
+func breakerWords(run *record.Run) []string {
+	b := run.Breaker
 	kind := clean(b.Kind) + inBrackets(appendNonEmpty(nil, strings.ReplaceAll(clean(b.Parameters), ",", ", ")))
 	share, end := "", ""
 	if finite(b.OpenShare) {
@@ -50,8 +55,10 @@ func writeBreaker(p *page, run *record.Run) {
 		again = styled(markYellow, again)
 	}
 	unsent := plural(b.ShortCircuited, "attempt") + wasOrWere(b.ShortCircuited) + " not sent" + copiesRefused(run)
-	p.fact("Breaker", plural(b.Breakers, "breaker")+" of "+kind+": opened "+timesDone(b.Opened)+", "+again+" after a probe, closed "+timesDone(b.Closed),
-		unsent+", "+count(b.Probes)+wasOrWere(b.Probes)+" let through as probes", share, end)
+	return []string{
+		plural(b.Breakers, "breaker") + " of " + kind + ": opened " + timesDone(b.Opened) + ", " + again + " after a probe, closed " + timesDone(b.Closed),
+		unsent + ", " + count(b.Probes) + wasOrWere(b.Probes) + " let through as probes", share, end,
+	}
 }
 
 // copiesRefused says how many of the attempts that the breaker refused were copies: among what the line of the attempts
@@ -65,6 +72,52 @@ func copiesRefused(run *record.Run) string {
 		return ""
 	}
 	return ", " + count(copies) + " of them hedges"
+}
+
+// writeInnerPolicies says what the budgets and breakers did of which the run itself has none: those of the parts of a mixed
+// fleet, and of the services that call the next one of a chain.
+func writeInnerPolicies(p *page, run *record.Run) {
+	write := func(name string, inner *record.Run) {
+		if inner == nil {
+			return
+		}
+		if inner.Budget != nil {
+			p.fact("Budget of "+name, budgetWords(inner.Budget))
+		}
+		if inner.Breaker != nil {
+			p.fact("Breaker of "+name, breakerWords(inner)...)
+		}
+	}
+	for i := range run.Parts {
+		write(clip(cmp.Or(clean(run.Parts[i].Name), "unnamed"), labelMost), run.Parts[i].Run)
+	}
+	for i := range run.Layers { // whose run is of the calls to it
+		write("calls to "+clip(layerName(&run.Layers[i]), labelMost), run.Layers[i].Run)
+	}
+}
+
+// reopenedSentence says that probes found the target still down, which is what a breaker is to spare it; empty where none
+// did.
+func reopenedSentence(run *record.Run) string {
+	n := meanOr0(run, "breaker_reopened")
+	for i := range run.Parts {
+		if part := run.Parts[i].Run; part != nil {
+			n += meanOr0(part, "breaker_reopened")
+		}
+	}
+	for i := range run.Layers {
+		if layer := run.Layers[i].Run; layer != nil {
+			n += meanOr0(layer, "breaker_reopened")
+		}
+	}
+	if n <= 0 {
+		return ""
+	}
+	often := number(&n) + " times" // a mean
+	if n == float64(int64(n)) {
+		often = timesDone(int64(n))
+	}
+	return "breakers opened again " + often + onAverage(run) + ", as probes came and failed"
 }
 
 // writeHedging says what became of the copies.

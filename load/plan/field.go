@@ -266,7 +266,7 @@ var table = []Field{
 		value: flag{at: func(p *Plan) *bool { return &p.SharedSeed }}},
 	{Name: "preset", Group: Fleet, Usage: "Policies as clients ship them, each a run of its own, in place of strategy; 'stormtest presets' lists them", later: true,
 		value: presets{}},
-	{Name: "fleet", Group: Fleet, Usage: "Policies that share the clients of one run, as full=70%,none=30%, in place of strategy: each by name, a strategy or, where none has the name, a preset", later: true,
+	{Name: "fleet", Group: Fleet, Usage: "Policies that share the clients of one run, as full=70%,none=30%, in place of strategy: each by name, a strategy or, where none has the name, a preset. Each has budgets and breakers of its own: with scope=fleet one for each", later: true,
 		value: mix{}},
 	{Name: "operations", Shorthand: "n", Group: Fleet, Usage: "Operations of the whole fleet, shared out with the remainder; auto is one a client or, with a rate, rate x duration",
 		value: count[int64]{at: func(p *Plan) *int64 { return &p.Operations }, lo: 1, hi: operationsMost, special: "auto"}},
