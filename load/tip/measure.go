@@ -20,6 +20,8 @@ const (
 	aloneSeeds     = 3
 	// watchTimes is how many times as long as without retries a service is watched.
 	watchTimes = 3
+	// fewPerSecond is a rate under which two operations fewer in a second are more than a second may lack: RecoveryShare.
+	fewPerSecond = 20
 )
 
 // point runs the seeds of a value.
@@ -185,8 +187,8 @@ func worstOf(p *plan.Plan) float64 {
 // notes says what a reader must know beside the values.
 func (s *search) notes(t *record.Tip) {
 	add := func(format string, args ...any) { t.Notes = append(t.Notes, fmt.Sprintf(format, args...)) }
-	var sick, alone, small []string
-	for i := range t.Points {
+	var sick, alone, small, few []string
+	for i, step := range s.tried() {
 		p := &t.Points[i]
 		if p.Before == nil || *p.Before < record.RecoveryShare {
 			sick = append(sick, p.Value)
@@ -197,12 +199,18 @@ func (s *search) notes(t *record.Tip) {
 		if p.Unstarted > 0 {
 			small = append(small, p.Value)
 		}
+		if q := s.at(s.value(step)); q.RatePerSecond < fewPerSecond {
+			few = append(few, p.Value)
+		}
 	}
 	if sick != nil {
 		add("not well to begin with at %s: goodput before the outage is under %.0f %% of the rate, so that there the outage is not what decides", span(sick), 100*record.RecoveryShare)
 	}
 	if alone != nil {
 		add("at %s the service does not come back within %s without any retry either", span(alone), record.Short(aloneWatchMost))
+	}
+	if few != nil {
+		add("at %s so few operations are due, under %d/s, that one or two fewer in a second break the row of %d good seconds: chance alone can do that, and delay the moment of recovery", span(few), fewPerSecond, record.RecoverySeconds)
 	}
 	if small != nil {
 		add("at %s the fleet is too small to start every operation while the service is down, which takes load off it: more clients would show the service as more would call it", span(small))

@@ -86,6 +86,10 @@ func TestFind(t *testing.T) {
 			if found.Outcome != tt.outcome || found.Returns || found.Interrupted {
 				t.Fatalf("outcome %q, returns %t, interrupted %t, points %+v; want %q", found.Outcome, found.Returns, found.Interrupted, found.Points, tt.outcome)
 			}
+			few := slices.ContainsFunc(found.Notes, func(note string) bool { return strings.Contains(note, "break the row of 5 good seconds") })
+			if want := tt.vary == "rate"; few != want { // the others are at 30/s or more
+				t.Errorf("notes %q: that chance can delay a recovery is said: %t, want %t", found.Notes, few, want)
+			}
 			if tt.outcome != record.TipFound {
 				return
 			}
