@@ -306,6 +306,11 @@ func (c *chart) windows(run *record.Run, plan planFields) {
 	for _, o := range plan.outages() {
 		c.window("outage", o.mode, []string{c.outage, c.outage, c.outage}, o.from, o.to)
 	}
+	for _, l := range plan.layers() { // which have no chart of their own here
+		for _, o := range readOutages(l.outages) {
+			c.window("outage", clip(l.name, 30)+": "+o.mode, []string{c.outage, c.outage, c.outage}, o.from, o.to)
+		}
+	}
 	for _, s := range plan.surges() {
 		c.window("surge", clip(clean(s.factor), 8), []string{c.left, c.rule, c.right}, s.from, s.to)
 	}
@@ -357,7 +362,7 @@ func (c *chart) legend(plan planFields) {
 	default:
 		parts = append(parts, c.noLine(plan))
 	}
-	if c.gutter == 0 && len(plan.outages()) > 0 {
+	if c.gutter == 0 && len(plan.everyOutage()) > 0 {
 		parts = append(parts, c.outage+" outage")
 	}
 	text := strings.Join(parts, ", ") + "."

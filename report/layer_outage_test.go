@@ -56,6 +56,15 @@ func TestOutagesOfEachService(t *testing.T) {
 	if lead := string(pageLead(r, plan)[0]); !strings.Contains(lead, "outage 1s..1500ms=hang · outage of db 2s..2500ms=slow:3, 20s..30s") {
 		t.Errorf("the page's head is %q, want the outages of each service in it", lead)
 	}
+	var terminal bytes.Buffer
+	if err := Terminal(&terminal, r, Options{Width: 100}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"hang", "db: slow:3"} {
+		if !strings.Contains(terminal.String(), want) {
+			t.Errorf("under the chart of a terminal there is no outage %q:\n%s", want, terminal.String())
+		}
+	}
 	var picture bytes.Buffer
 	if err := SVG(&picture, r); err != nil {
 		t.Fatal(err)
