@@ -43,6 +43,9 @@ var inexact = map[string][]string{
 // functions. So each is rounded where it is made, by a conversion, unless what becomes of it
 // there is no sum.
 func TestFloatsAreExact(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short is for the race detector, which has nothing to find here that it has not in others")
+	}
 	exports := exportData(t)
 	all := sources(t)
 	for _, pkg := range exactly() {

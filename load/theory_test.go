@@ -55,6 +55,9 @@ func drawn(t *testing.T, lines ...string) *record.Run {
 // Of every strategy the draws of each retry are spread as the theory beside them says, and not as that of another retry
 // would, where it is another.
 func TestDrawsFollowTheirTheory(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short is for the race detector, which has nothing to find here that it has not in others")
+	}
 	told := 0
 	for _, e := range backoff.Table {
 		draws := drawn(t, "strategy: "+e.Name).Detail.Draws

@@ -72,6 +72,9 @@ func flagNames(c *cobra.Command) []string {
 // The guide's table in the README is what the commands below it print, to the last digit there: none is its
 // closed form, and of the others the mean and the range of 400 seeds from 1.
 func TestReadmeTellsTheGuidesTable(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short is for the race detector, which has nothing to find here that it has not in others")
+	}
 	b, err := os.ReadFile("../../README.md")
 	if err != nil {
 		t.Fatal(err)

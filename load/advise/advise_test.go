@@ -126,6 +126,9 @@ func kept(t *testing.T, p plan.Plan, first uint64, seeds int, wishes ...advise.W
 // The search passes a policy that keeps it with a chance of 0.95 in one case of six, and that one fails
 // here in one of 25; the seeds are fixed. See provenShare.
 func TestKeepsItsPromise(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short is for the race detector, which has nothing to find here that it has not in others")
+	}
 	tests := []struct {
 		name   string
 		lines  []string
@@ -244,6 +247,9 @@ func TestSameSeedSameAdvice(t *testing.T) {
 
 // A policy of the user's that keeps the wishes is beaten, or equalled, in what is then wanted: attempts.
 func TestIsNoWorseThanAGoodPolicy(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short is for the race detector, which has nothing to find here that it has not in others")
+	}
 	p := scenario(t, "clients: 120", "capacity: 40/s", "strategy: full", "base: 3s", "cap: 3s")
 	f := find(t, advise.Config{Plan: p, Wishes: []advise.Wish{advise.Completion(15 * second)}, Current: true})
 	if !f.Advice.Current.Meets {
@@ -259,6 +265,9 @@ func TestIsNoWorseThanAGoodPolicy(t *testing.T) {
 
 // The rule of thumb with the numbers of the case: N/C, and log2(N/(C c)) waves.
 func TestSizing(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short is for the race detector, which has nothing to find here that it has not in others")
+	}
 	f := find(t, advise.Config{Plan: scenario(t, "clients: 120", "capacity: 40/s"), Wishes: []advise.Wish{advise.Completion(12 * second)}})
 	z := f.Advice.Sizing
 	if z.Drain != 3*second || z.Earliest == nil || (*z.Earliest-5*second).Abs() > time.Millisecond {

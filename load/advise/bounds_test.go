@@ -22,6 +22,9 @@ func TestQueueServesDuringTheOutage(t *testing.T) {
 
 // A peak alone is not kept by putting operations off until nobody watches: all are done in the plan's time.
 func TestPeakIsKeptToTheEnd(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short is for the race detector, which has nothing to find here that it has not in others")
+	}
 	p := scenario(t, "clients: 400", "capacity: 100/s", "bucket: 1s")
 	f := find(t, advise.Config{Plan: p, Wishes: []advise.Wish{advise.Peak(0.5)}})
 	if !f.Advice.Met {

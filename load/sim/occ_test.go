@@ -34,6 +34,9 @@ func writers(clients int) plan.Plan {
 // Where the reference has 5 and 95 % quantiles, their distance over 2*1.645 must be within a factor of 1.9 of
 // that sd: 5 deviations of the quotient's logarithm, which has 0.11 of our 40 runs and 0.06 of its 200.
 func TestWritersMeans(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short is for the race detector, which has nothing to find here that it has not in others")
+	}
 	spread := func(share float64) func(*plan.Plan) {
 		return func(p *plan.Plan) { p.SpreadShare = share }
 	}

@@ -83,6 +83,9 @@ func reference(p *plan.Plan, name string, run uint64) count {
 // TestAgreesWithReference holds the engine against the reference, exactly: attempts, completion,
 // and what arrived and was served in every bucket, for every strategy that waits at all.
 func TestAgreesWithReference(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short is for the race detector, which has nothing to find here that it has not in others")
+	}
 	plans := []struct {
 		name string
 		edit func(*plan.Plan)
