@@ -114,9 +114,9 @@ func TestServeEnds(t *testing.T) {
 		signal syscall.Signal // 0: the duration ends it
 		code   int
 	}{
-		{"duration", []string{"--duration", "50ms", "--bucket", "10ms"}, 0, codePassed},
+		{"duration", []string{"--duration", "300ms", "--bucket", "10ms"}, 0, codePassed},
 		{"SIGTERM", nil, syscall.SIGTERM, 143},
-		{"a gate holds", []string{"--gate", "arrivals==1", "--duration", "50ms", "--bucket", "10ms"}, 0, codePassed},
+		{"a gate holds", []string{"--gate", "arrivals==1", "--duration", "300ms", "--bucket", "10ms"}, 0, codePassed},
 		{"a gate fails", []string{"--gate", "arrivals>1"}, syscall.SIGTERM, codeGate},
 		{"a gate without data", []string{"--gate", "convoy_index<0.1"}, syscall.SIGTERM, codeGate},
 	}
