@@ -96,7 +96,7 @@ func TestChainAgreesWithVirtualTime(t *testing.T) {
 		{"layers that fail, each in its way", []string{"rate: 97/s", "ramp: 0s", "clients: 40", "duration: 1s", "outage: ['51ms..103ms=reset']",
 			"layer: ['b;capacity=400/s;queue=30;outage=152ms..217ms=refuse', 'c;capacity=500/s;queue=20;outage=301ms..333ms;outage=352ms..409ms=hang;timeout=29ms']"}},
 		{"hints", []string{"layer: ['b;capacity=20/s;queue=1;send-retry-after=1s']"}},
-		{"expired work is dropped", []string{"timeout: 55ms", "propagate-deadline: true", "expired: drop", "layer: ['b;capacity=40/s;queue=30']"}},
+		{"work is dropped after its deadline", []string{"timeout: 55ms", "propagate-deadline: true", "expired: drop", "layer: ['b;capacity=40/s;queue=30']"}},
 		{"an open loop", []string{"rate: 60/s", "ramp: 0s", "duration: 2s", "layer: ['b;capacity=45/s;queue=9']"}},
 		{"hedges in an open loop", []string{"rate: 60/s", "ramp: 0s", "duration: 2s", "capacity: 61/s", "workers: 3", "hedge: 53ms,1"}},
 		{"hedges of a service", []string{"layer: ['b;capacity=30/s;workers=3;queue=9;hedge=41ms,1']"}},
