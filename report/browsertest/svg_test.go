@@ -18,7 +18,7 @@ func TestThePictureInABrowser(t *testing.T) {
 	r, _ := theStorm(t)
 	f, ok := report.Lookup("svg")
 	if !ok {
-		t.Skip("there is no picture yet")
+		t.Fatal("there is no picture")
 	}
 	bad := copied(t, r)
 	if err := hostile.Plant(bad, hostile.Texts()["markup"]); err != nil {
